@@ -35,7 +35,7 @@ from recombine.tasks.odd_one_out import Family, Source, build
 from recombine.training import SGD, Ensemble, Optimizer, pretrain, starting_from, train
 from recombine.training.penalties import Penalty
 from recombine.training.stack import Objective, positional, stack_members
-from recombine.training.strategies import STRATEGIES, Captured, stacked, strategy_for
+from recombine.training.strategies import STRATEGIES, Captured, replayed, stacked, strategy_for
 
 NO_TASKS = {
     "Draws", "Encoding", "Family", "Fourier", "Inputs", "OneHot", "Population", "ProblemSet", "Problems", "Ramp",
@@ -161,12 +161,35 @@ def test_optimisers_give_the_numbers_of_the_cpu(gpu: PretendGPU, name: str, tmp_
     assert_same(ran("cpu", "loop"), ran(DEVICE, "loop"))
 
 
-def test_a_model_that_draws_is_looped(gpu: PretendGPU) -> None:
+def test_members_that_draw_are_replayed_as_looped(gpu: PretendGPU, monkeypatch: pytest.MonkeyPatch) -> None:
     net, task = MODELS["ViT"]
     assert isinstance(net, ViT)
-    ensemble = train(net.replace(dropout=0.5), task, members=2, steps=1, batch_size=2, device=DEVICE)
-    assert ensemble.notes["strategy"] == "loop"
-    assert ensemble.history["loss"].isfinite().all()
+
+    def ran(**how: Any) -> Ensemble:
+        return train(net.replace(dropout=0.5), task, members=2, steps=3, batch_size=2, device=DEVICE, **how)
+
+    looped = ran()
+    assert looped.notes["strategy"] == "loop"
+    assert looped.history["loss"].isfinite().all()
+    redone: list[replayed._Recorded] = []
+
+    class Redone(replayed._Recorded):
+        """A recorded step that is run again, under the rules of capturing, where the graph would be replayed."""
+
+        def _record(self, stack: Any) -> None:
+            self._graph = cast(Any, self)
+            redone.append(self)
+
+        def replay(self) -> None:
+            with gpu.capturing():
+                self._loss = self._step()
+
+    monkeypatch.setattr(replayed, "_Recorded", Redone)
+    monkeypatch.setitem(STRATEGIES, "redone", replayed.Replayed)
+    assert torch.equal(ran(strategy="redone").flat.cpu(), looped.flat.cpu())
+    assert len(redone) == 2
+    assert torch.equal(ran(strategy="redone", stop_below=1e-9).flat.cpu(), looped.flat.cpu()), "as they come"
+    assert len(redone) == 2
 
 
 @pytest.mark.parametrize("name", MEASURED)

@@ -42,6 +42,10 @@ def compared(name: str, strategies: list[str]) -> tuple[bool, str]:
 
 
 if __name__ == "__main__":
-    strategies = ["stacked", *(["captured"] if GPU else []), *(["compiled"] if "--compiled" in sys.argv else [])]
+    strategies = [
+        "stacked",
+        *(["captured", "replayed"] if GPU else []),
+        *(["compiled"] if "--compiled" in sys.argv else []),
+    ]
     asked = [name for name in sys.argv[1:] if not name.startswith("-")] or list(MODELS)
     sys.exit(told_one_by_one(asked, lambda name: compared(name, strategies)))

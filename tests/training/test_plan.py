@@ -116,6 +116,17 @@ def test_many_steps_of_a_network_with_a_program_are_fused() -> None:
     assert plan(NET(), device=CPU, steps=10**4, fusible=True).strategy == "stacked"
 
 
+def test_members_that_draw_are_replayed_where_their_layers_are_a_librarys() -> None:
+    drawing = nn.Sequential(nn.Linear(2, 4), nn.Dropout(0.5), nn.Linear(4, 2))
+    assert (plan(drawing).strategy, plan(drawing, device=GPU).strategy) == ("loop", "replayed")
+
+    class Own(nn.Sequential):
+        """Somebody's own may draw in Python as well."""
+
+    assert plan(Own(*drawing), device=GPU).strategy == "loop"
+    assert plan(drawing, device=GPU).stack == plan(drawing).stack, "members do not meet"
+
+
 def test_planning_leaves_no_trace() -> None:
     module = nn.Sequential(nn.Linear(2, 4), nn.BatchNorm1d(4), nn.Dropout(0.5), nn.Linear(4, 2))
     before = {name: tensor.clone() for name, tensor in module.state_dict().items()}

@@ -8,6 +8,7 @@ generator as it is seeded when the graph is launched: the same numbers as withou
 from __future__ import annotations
 
 from collections.abc import Sequence
+from functools import partial
 
 import torch
 from torch import Tensor, nn
@@ -49,19 +50,23 @@ class _Recorded:
     def __init__(self, lane: Lane, i: int, inputs: tuple[Tensor, ...], targets: Tensor, hyper: Tensor) -> None:
         self._given = tuple(part.clone() for part in (*inputs, targets, hyper))
         *own, on, numbers = self._given
-        before = {name: tensor.clone() for name, tensor in lane.stack.tensors().items()}
+        self._step = partial(lane.step, i, tuple(own), on, numbers)
+        self._record(lane.stack)
+
+    def _record(self, stack: Stack) -> None:
+        before = {name: tensor.clone() for name, tensor in stack.tensors().items()}
         side = torch.cuda.Stream()
         side.wait_stream(torch.cuda.current_stream())
         with torch.random.fork_rng():
             with torch.cuda.stream(side):
                 for _ in range(WARM_UP):
-                    lane.step(i, tuple(own), on, numbers)
+                    self._step()
             torch.cuda.current_stream().wait_stream(side)
             self._graph = torch.cuda.CUDAGraph()
             with torch.cuda.graph(self._graph):
-                self._loss = lane.step(i, tuple(own), on, numbers)
+                self._loss = self._step()
         # Warming up has trained; the member goes back to where it was.
-        for name, tensor in lane.stack.tensors().items():
+        for name, tensor in stack.tensors().items():
             tensor.copy_(before[name])
 
     def __call__(self, inputs: tuple[Tensor, ...], targets: Tensor, hyper: Tensor) -> Tensor:
