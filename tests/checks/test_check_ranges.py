@@ -56,16 +56,31 @@ def test_answers_and_ranges_of_a_share_end_where_it_does_and_those_of_others_whe
         assert f"cut at 0 and {top:g}, which {name} is taken not to leave (its name or sign says" in said[0]
 
 
-def test_on_a_log_odds_scale_no_range_leaves_it():
+@pytest.mark.parametrize("whole", [True, False])
+def test_on_a_log_odds_scale_no_range_leaves_it(whole: bool):
     rng, codes = np.random.default_rng(0), grid(6, 5)
     codes = codes[rng.permutation(len(codes))[:22]]
     logit = 1 + 1.3 * (rng.standard_normal(6)[codes[:, 0]] + rng.standard_normal(5)[codes[:, 1]])
     y = 1 / (1 + np.exp(-(logit + 0.3 * rng.normal(size=len(codes)))))
+    y = np.where(y > 0.93, 1.0, y) if whole else y
     told = check({"a": codes[:, 0], "b": codes[:, 1], "y": y}, ["a", "b"], target="y", grid=True, draws=9)
     assert told.forecast.rule == "additive on a log-odds scale"
     ends = [end for q in told.queries for end in (q.low, q.high) if end is not None]
     assert 0 <= min(ends) <= max(ends) <= 1
-    assert any("(a log-odds scale has no others, and no seen answer does)" in n for n in told.notes)
+    # Only a scale that has room for the ends can leave them.
+    assert whole == any("(a log-odds scale has no others, and no seen answer does)" in n for n in told.notes)
+
+
+def test_effects_that_add_up_on_log_odds_do_so_in_check():
+    rng, codes = np.random.default_rng(0), grid(8, 7)
+    a, b = rng.normal(size=8), rng.normal(size=7)
+    y = 1 / (1 + np.exp(-(2 + a[codes[:, 0]] + b[codes[:, 1]])))
+    seen = rng.random(len(y)) < 0.7
+    told = check({"a": codes[seen, 0], "b": codes[seen, 1], "y": y[seen]}, ["a", "b"], target="y", draws=9)
+    assert told.verdict.startswith("determined on a log-odds")
+    truth = dict(zip(map(tuple, codes.tolist()), y, strict=True))
+    off = [abs(q.prediction - truth[tuple(int(v) for v in told.combination(q.codes).values())]) for q in told.queries]
+    assert max(off) < 1e-3
 
 
 def test_a_note_tells_easy_from_hard_combinations_by_their_ranges():

@@ -49,3 +49,21 @@ def test_where_something_is_to_be_learnt_it_is_not_said(how):
     y = mean + 0.5 * rng.normal(size=len(A))
     for p in (mean, usual(y), np.zeros(len(A))):
         assert NOTHING not in measured(y, p).sentence()
+
+
+@pytest.mark.parametrize(("adds", "said"), [(False, True), (True, False)])
+def test_who_knows_what_no_simple_rule_tells_may_have_been_shown_it(adds: bool, said: bool):
+    rng = np.random.default_rng(0)
+    cells = rng.normal(size=(8, 1)) + rng.normal(size=(1, 7)) if adds else rng.normal(size=(8, 7))
+    result = measured(cells[A, B] + 0.3 * rng.normal(size=len(A)), cells[A, B] + 0.02 * rng.normal(size=len(A)))
+    assert result.verdict == "composes"
+    assert said == any("or it was shown these rows or their means" in note for note in result.notes)
+
+
+def test_noise_of_answers_far_from_0_is_seen():
+    rng = np.random.default_rng(1)
+    truth = 900 * (rng.normal(size=8)[A] + rng.normal(size=7)[B])
+    y = truth + 600 * rng.normal(size=len(A))
+    here, there = measured(y, truth), measured(1.7e9 + y, 1.7e9 + truth)
+    assert here.verdict == there.verdict == "composes"
+    assert here.noise == pytest.approx(there.noise, rel=1e-6)

@@ -54,7 +54,7 @@ def scales(y: Floats, share: bool = True, per_cent: bool = False) -> list[Scale]
         found.append(Scale("log", np.log, np.exp))
     top = 1.0 if high <= 1 and not per_cent else 100.0
     if low >= 0 and 0.5 * top < high <= top and high > low and (share or top == 1):
-        edge = 0.5 * top / len(y)
+        edge = 0.5 * top / len(y) if low == 0 or high == top else 0.0  # else effects that add up would not
         found.append(
             Scale(
                 "log-odds",

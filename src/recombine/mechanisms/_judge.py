@@ -37,6 +37,7 @@ from recombine.mechanisms.reconsidering import (
     but_for_a_shift,
     in_no_part,
     level_apart,
+    no_rule_near,
     nothing_to_learn,
     put_elsewhere,
     reconsidered,
@@ -204,6 +205,7 @@ def _worded(
         misread_words(found),
         sureness(case.answers, case.over, case.margin, told="log loss" in why),
         undetermined.note,
+        "" if ruled.look else no_rule_near(case, verdict),
         "" if ruled.apart and ruled.apart.said else heavy_tails(case.answers, case.over),
     )
     return verdict, why, [note for note in notes if note]

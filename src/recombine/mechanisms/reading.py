@@ -386,8 +386,8 @@ def _inside(table: Table) -> FloatArray:
     if table.target is None or table.target.classes is not None:
         return np.zeros(len(table.codes))
     inside = table.target.spread / np.maximum(table.target.count, 1)
-    # Rounding is no variation.
-    return np.where(inside > 1e-12 * np.square(table.target.mean).mean(), inside, 0.0)
+    # Rounding is no variation: deviations are wrong by some 1e-16 of the answers, which may be dates.
+    return np.where(inside > 1e-26 * np.square(table.target.mean).mean(), inside, 0.0)
 
 
 def _varies(table: Table) -> bool:

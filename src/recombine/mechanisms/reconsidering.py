@@ -65,6 +65,14 @@ TOLD_MORE = (
     "Look first for a leak of the answer: unseen combinations are answered better than the noise allows who knows the "
     "factors alone. Unless it is told much more than these, errors say little."
 )
+TELLS_LITTLE, NEAR = 0.8, 0.5
+"""A simple rule that costs more than this of always the same answer tells little; who costs less than this of the
+rule knows more."""
+NO_RULE = (
+    "No simple rule that has the same training rows tells much of unseen combinations ({:.2f} of what always the same "
+    "answer costs, this learner {:.2f}): either it knows a rule that those do not, or it was shown these rows or "
+    "their means. Make sure that it was trained without them."
+)
 SHIFTED = (
     "with one number added to all answers there the verdict would be {!r}: look first whether right answers are "
     "shifted there (another place, time or unit)"
@@ -124,6 +132,15 @@ def too_well(case: Case, verdict: str) -> str:
         return ""
     near = follows_rows(answers) if _several(answers) else nearer_than_noise(answers, case.known)
     return TOLD_MORE * near
+
+
+def no_rule_near(case: Case, verdict: str) -> str:
+    """That composing where no simple rule tells anything is a rule of its own or a leak, in sentences."""
+    rule, one, adding = case.comparison.best, case.comparison.constant, case.comparison.adding
+    if verdict != "composes" or rule is None or one is None or adding is None or not one.error.mean > 0:
+        return ""
+    theirs, own = rule.error.mean / one.error.mean, 1 + one.difference.mean / one.error.mean
+    return NO_RULE.format(theirs, own) if theirs > TELLS_LITTLE and own < NEAR * theirs else ""
 
 
 def _standing_out(case: Case, verdict: str, why: str, apart: StandingOut, speaks: bool, copies: bool) -> Ruling:

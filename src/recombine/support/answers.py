@@ -121,7 +121,8 @@ class Target:
     def conflicts(self) -> int:
         """Combinations that were given different answers."""
         if self.classes is None:
-            return int((self.spread > 1e-12 * np.maximum(1.0, self.mean**2) * np.maximum(self.count, 1)).sum())
+            # Rounding is no difference: deviations are wrong by some 1e-16 of the answers, which may be dates.
+            return int((self.spread > 1e-26 * self.mean**2 * np.maximum(self.count, 1)).sum())
         return int(((self.mean > 0).sum(axis=1) > 1).sum())
 
     @property
