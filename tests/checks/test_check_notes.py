@@ -90,6 +90,14 @@ def test_a_number_with_its_error_has_no_unit():
             check(table(cells, answers), ["a", "b"], target="y")
 
 
+def test_numbers_in_brackets_are_no_classes():
+    cells = grid(4, 3)[:-1]
+    for first in (-3, -20):  # some below zero, or all
+        answers = [f"({-v}.40)" if (v := first + a + b) < 0 else f"{v}.40" for a, b in cells]
+        with pytest.raises(InputError, match="write negative numbers with a minus instead of brackets"):
+            check(table(cells, answers), ["a", "b"], target="y")
+
+
 def test_one_note_says_that_answers_lie_below_a_limit():
     rng, cells = np.random.default_rng(0), grid(6, 5)
     y = rng.normal(0, 1, 6)[cells[:, 0]] + rng.normal(0, 1, 5)[cells[:, 1]]

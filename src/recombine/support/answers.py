@@ -20,6 +20,7 @@ from recombine.support.numerals import (
     alike,
     as_number,
     durations,
+    in_brackets,
     is_blank,
     of_one_quantity,
     one_of_alike,
@@ -249,7 +250,7 @@ def find_answers(
     if kind == "number":
         raise InputError(f"the target {target!r} holds {said.no_numbers(target, blamed or texts, BLANK)}.")
     mixed = kind is None and odd is not None and plain > 1
-    written = unit_of(others) or units_of(others) or durations(others) or with_errors(others)
+    written = unit_of(others) or units_of(others) or durations(others) or with_errors(others) or in_brackets(others)
     measured = plain + (len(others) if kind is None and written else 0)
     broken = any(not (as_number(t) or 0.0).is_integer() for t in texts)
     few, mostly = (FEW_BROKEN, MOSTLY_BROKEN) if broken else (FEW_NUMBERS, MOSTLY)

@@ -36,6 +36,8 @@ THOUSANDS = re.compile(r"[+-]?[0-9]{1,3}(,[0-9]{3})+(\.[0-9]+)?")
 WITH_UNIT = re.compile(r"[+-]?[0-9][0-9.,]*(?:[eE][+-]?[0-9]+)?\s*([^\s0-9.,].{0,15})")
 PLUS_MINUS = re.compile(r"[+-]?[0-9][0-9.,]*(?:[eE][+-]?[0-9]+)?\s*(?:±|\+/?-)\s*[0-9].*")
 """A number and its error, 3.1 ± 0.5."""
+IN_BRACKETS = re.compile(r"\(\s*[0-9][0-9.,]*\s*\)")
+"""A negative number as accounts write it, (10.40)."""
 PREFIXED = re.compile(r"[TGMkdcmµμunp]?(g|[lL]|m|s|mol|M|Hz|V|A|W|J|Pa|bar|eV|Ω)")
 """A unit that may have a prefix, mg, and the one that it is a part of."""
 IN_FRONT = re.compile(r"[+-]?([A-Z]{0,3}[$€£¥₩₹₽]|USD|EUR|GBP|CHF|JPY)\s*[+-]?[0-9][0-9.,]*")
@@ -172,6 +174,11 @@ def of_one_quantity(texts: Iterable[str]) -> list[str]:
 def with_errors(texts: Iterable[str]) -> bool:
     """Whether all of these texts are a number and its error."""
     return all(PLUS_MINUS.fullmatch(t.strip()) for t in texts)
+
+
+def in_brackets(texts: Iterable[str]) -> bool:
+    """Whether all of these texts are numbers in brackets."""
+    return all(IN_BRACKETS.fullmatch(t.strip()) for t in texts)
 
 
 def _unit(text: str) -> re.Match[str] | None:

@@ -20,7 +20,16 @@ import polars as pl
 
 from recombine.errors import InputError, refuse_pickle
 from recombine.support.limits import BROKEN, check_compression, check_parquet, check_size, compression
-from recombine.support.numerals import DECIMAL_COMMA, EMPTY_TEXTS, durations, mistyped, unit_of, units_of, with_errors
+from recombine.support.numerals import (
+    DECIMAL_COMMA,
+    EMPTY_TEXTS,
+    durations,
+    in_brackets,
+    mistyped,
+    unit_of,
+    units_of,
+    with_errors,
+)
 from recombine.support.opening import OLD_EXCEL, OPENERS, WORKBOOKS, as_utf8, expand, read_workbook
 
 SEPARATORS = {".tsv": "\t", ".tab": "\t"}
@@ -85,6 +94,8 @@ class Said:
             fix = f"bring them to one unit (here {', '.join(units)}) and leave it out of the cells"
         if with_errors(texts):
             fix = "write the number alone, without ± and the error behind it"
+        if in_brackets(texts):
+            fix = "write negative numbers with a minus instead of brackets"
         if durations(texts):
             fix = "write durations as numbers of one unit, such as seconds"
         if all("," in t and DECIMAL_COMMA.fullmatch(t.strip()) for t in texts):
