@@ -4,9 +4,9 @@
 the cells; structured: a tenth to a third of the pairs of levels of two factors, whole; of two factors a block of a
 third of the levels of each). Printed are the median of forecast over realised error, how often the 90 % interval holds
 the realised error (with its 95 % interval: of 50 hold-outs 44 and 50 were not told apart), with and without what the
-asked levels make of it (`checks/harder.py`), how often the 90 % interval of a cell holds its answer, and the realised
-errors of the recommended rule, of a forest and of ordinary least squares, with the coverage of its textbook 90 %
-intervals. Only hold-outs that training determines.
+asked levels make of it (`checks/forecasts/harder.py`), how often the 90 % interval of a cell holds its answer, and the
+realised errors of the recommended rule, of a forest and of ordinary least squares, with the coverage of its textbook
+90 % intervals. Only hold-outs that training determines.
 
 `python benchmarks/forecast.py planted`: is a forest that joins the contest (`--rules forest`) tried fairly? Its error
 in the contest over that on hidden cells, of planted tables.
@@ -22,11 +22,11 @@ os.environ |= {"OMP_NUM_THREADS": "1", "OPENBLAS_NUM_THREADS": "1"}
 
 import numpy as np
 
-from recombine.checks.adding import Adding
-from recombine.checks.forecast import forecast
-from recombine.checks.learners import Learner
-from recombine.checks.losses import losses_of
-from recombine.checks.seen_cells import Cells
+from recombine.checks.forecasts.forecast import forecast
+from recombine.checks.forecasts.losses import losses_of
+from recombine.checks.rules.adding import Adding
+from recombine.checks.rules.learners import Learner
+from recombine.checks.rules.seen_cells import Cells
 from recombine.statistics import share_interval
 from recombine.support.table import read_tables
 from recombine.tables import TABLES, RealTable

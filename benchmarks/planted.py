@@ -24,10 +24,10 @@ import numpy as np
 import polars as pl
 
 import recombine as rc
-from recombine.checks.forecast import forecast
-from recombine.checks.identifiability import DETERMINED, Identifiability
-from recombine.checks.odds import Odds
-from recombine.checks.seen_cells import Cells
+from recombine.checks.exact.identifiability import DETERMINED, Identifiability
+from recombine.checks.forecasts.forecast import forecast
+from recombine.checks.rules.odds import Odds
+from recombine.checks.rules.seen_cells import Cells
 
 SEEDS = 40
 LAYOUTS = {

@@ -5,7 +5,7 @@ against that cost?
 
 Planted tables of added effects, without and with a pair that acts together; noise alike, growing with the mean, five
 times as large in one level, or of each combination its own (log-normal, .8). “by F” is without the guard of
-`recombine.checks.unequal`, “stands” what `check` says.
+`recombine.checks.adds_up.unequal`, “stands” what `check` says.
 """
 
 from __future__ import annotations
@@ -16,9 +16,9 @@ from unittest.mock import patch
 
 import numpy as np
 
-from recombine.checks import additivity as module
-from recombine.checks.additivity import additivity
-from recombine.checks.identifiability import Identifiability
+from recombine.checks.adds_up import additivity as module
+from recombine.checks.adds_up.additivity import additivity
+from recombine.checks.exact.identifiability import Identifiability
 from recombine.support.answers import Target
 
 SHAPES: tuple[tuple[tuple[int, ...], int], ...] = (((6, 5), 3), ((8, 6), 2), ((4, 4, 3), 2), ((5, 4), 5))

@@ -27,7 +27,7 @@ import datetime
 
 import numpy as np
 
-from recombine.checks.unnamed import unnamed
+from recombine.checks.columns.unnamed import unnamed
 
 SHAPE = (5, 4, 3)
 GRID = np.stack(np.meshgrid(*map(np.arange, SHAPE), indexing="ij"), axis=-1).reshape(-1, len(SHAPE))

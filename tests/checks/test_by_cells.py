@@ -5,8 +5,8 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from recombine.checks import effects
-from recombine.checks.effects import Effects
+from recombine.checks.rules import effects
+from recombine.checks.rules.effects import Effects
 
 
 def _table(factors: int, cells: int, seed: int) -> tuple[np.ndarray, np.ndarray, np.ndarray]:

@@ -6,7 +6,7 @@ import numpy as np
 import polars as pl
 
 from recombine.checks import check
-from recombine.checks.bystanders import bystanders
+from recombine.checks.columns.bystanders import bystanders
 
 
 def _table(**more):

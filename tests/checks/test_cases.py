@@ -7,7 +7,7 @@ import pytest
 from planted_tables import grid
 
 from recombine.checks import check
-from recombine.checks.cases import by_cases, counts_cases
+from recombine.checks.columns.cases import by_cases, counts_cases
 
 CODES = np.repeat(grid(6, 5), 4, axis=0)
 X = np.hstack([np.eye(6)[CODES[:, 0]], np.eye(5)[CODES[:, 1]]])

@@ -9,9 +9,9 @@ import pytest
 from hypothesis import assume, given, settings, strategies as st
 from rationals import grid, indicator, rank, supports
 
-from recombine.checks.advice import advise
-from recombine.checks.identifiability import Identifiability
-from recombine.checks.queries_asked import stars
+from recombine.checks.asked.queries_asked import stars
+from recombine.checks.exact.advice import advise
+from recombine.checks.exact.identifiability import Identifiability
 
 
 @settings(max_examples=30, deadline=None)

@@ -10,8 +10,8 @@ import polars as pl
 import pytest
 
 import recombine as rc
-from recombine.checks.aliases import Aliases, aliases
-from recombine.checks.never_run import NeverRun, never_run
+from recombine.checks.exact.aliases import Aliases, aliases
+from recombine.checks.holes.never_run import NeverRun, never_run
 
 A, B, C, D, E, F, G = range(7)
 HALF = [(a, b, c, a ^ b ^ c) for a, b, c in product((0, 1), repeat=3)]

@@ -9,7 +9,7 @@ import polars as pl
 
 import recombine as rc
 from recombine.checks import CheckResult
-from recombine.checks.forecast_words import against_many
+from recombine.checks.forecasts.forecast_words import against_many
 from recombine.cli.check import check as show
 from recombine.reporting.check import check_page
 

@@ -10,7 +10,7 @@ import pytest
 from planted_tables import additive, grid, seen_part
 
 from recombine.checks import CheckResult, Purpose, check
-from recombine.checks.blocks import without_shifts
+from recombine.checks.columns.blocks import without_shifts
 from recombine.errors import InputError
 from recombine.support.table import read_tables
 

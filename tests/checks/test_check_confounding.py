@@ -10,10 +10,10 @@ from scipy.special import fdtrc
 from scipy.stats import chi2_contingency, random_table
 
 from recombine.checks import check
-from recombine.checks.additivity import additivity
-from recombine.checks.confounding import chi_square, information, random_tables
-from recombine.checks.identifiability import Identifiability
-from recombine.checks.tested import Found, verdict
+from recombine.checks.adds_up.additivity import additivity
+from recombine.checks.adds_up.tested import Found, verdict
+from recombine.checks.columns.confounding import chi_square, information, random_tables
+from recombine.checks.exact.identifiability import Identifiability
 from recombine.support.numerals import step
 from recombine.support.table import Target
 
@@ -54,8 +54,8 @@ def test_information_of_a_fair_copy_is_one_bit():
     ],
 )
 def test_random_tables_keep_margins_and_moments(many, small, rows, columns, monkeypatch):
-    monkeypatch.setattr("recombine.checks.confounding.MANY_CELLS", many)
-    monkeypatch.setattr("recombine.checks.confounding.SMALL_TABLE", small)
+    monkeypatch.setattr("recombine.checks.columns.confounding.MANY_CELLS", many)
+    monkeypatch.setattr("recombine.checks.columns.confounding.SMALL_TABLE", small)
     rows, columns = np.array(rows), np.array(columns)
     drawn = random_tables(rows, columns, 4_000, np.random.default_rng(0))
     assert (drawn.sum(axis=2) == rows).all()

@@ -10,12 +10,12 @@ import polars as pl
 
 import recombine as rc
 from recombine.checks import CheckResult
-from recombine.checks.corner import _by_chance, apart, corner, staircase
-from recombine.checks.identifiability import DETERMINED, Identifiability
-from recombine.checks.never_met import _expected, never_met
-from recombine.checks.pattern import in_a_pattern
-from recombine.checks.rare import log_chance_empty
-from recombine.checks.unreached import unreached
+from recombine.checks.exact.identifiability import DETERMINED, Identifiability
+from recombine.checks.holes.corner import _by_chance, apart, corner, staircase
+from recombine.checks.holes.never_met import _expected, never_met
+from recombine.checks.holes.pattern import in_a_pattern
+from recombine.checks.holes.rare import log_chance_empty
+from recombine.checks.holes.unreached import unreached
 from recombine.space import FactorSpace
 
 LIKE = (

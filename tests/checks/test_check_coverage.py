@@ -57,14 +57,14 @@ def test_sorted_keys_and_presence_tables_agree(monkeypatch):
     rng = np.random.default_rng(0)
     train = rng.integers(7, size=(40, 4)).astype(np.uint8)
     dense = coverage(train, (7,) * 4)
-    monkeypatch.setattr(sys.modules["recombine.checks._coverage"], "LARGEST_TABLE", 10)
+    monkeypatch.setattr(sys.modules["recombine.checks.exact._coverage"], "LARGEST_TABLE", 10)
     assert coverage(train, (7,) * 4) == dense
 
 
 def test_in_chunks_that_stop_once_all_is_shown_the_same_is_found(monkeypatch):
     train = np.unique(np.random.default_rng(0).integers(3, size=(70, 4)), axis=0)
     whole = coverage(train, (3,) * 4, train[:9])
-    monkeypatch.setattr(sys.modules["recombine.checks._coverage"], "CHUNK", 8)
+    monkeypatch.setattr(sys.modules["recombine.checks.exact._coverage"], "CHUNK", 8)
     assert coverage(train, (3,) * 4, train[:9]) == whole
     assert {i.seen for i in whole.strength(2)} == {9}  # all, after a few chunks
     assert min(i.seen for i in whole.strength(3)) < 27  # not all, after every chunk

@@ -11,17 +11,17 @@ from hypothesis import given, settings, strategies as st
 from planted_tables import additive, grid, planted, seen_part
 
 from recombine.checks import check
-from recombine.checks.adding import Adding
-from recombine.checks.effects import Effects
-from recombine.checks.error_range import evenness, independent, likened_to, of_normal, range_of
-from recombine.checks.expected import Forecast
-from recombine.checks.forecast import _margin, _outdone, forecast
-from recombine.checks.forecast_words import level, substituted
-from recombine.checks.losses import as_learnt
-from recombine.checks.odds import Odds
-from recombine.checks.seen_cells import Cells
-from recombine.checks.stand_ins import stand_ins
-from recombine.checks.substitution import Substitution
+from recombine.checks.forecasts.error_range import evenness, independent, likened_to, of_normal, range_of
+from recombine.checks.forecasts.expected import Forecast
+from recombine.checks.forecasts.forecast import _margin, _outdone, forecast
+from recombine.checks.forecasts.forecast_words import level, substituted
+from recombine.checks.forecasts.losses import as_learnt
+from recombine.checks.rules.adding import Adding
+from recombine.checks.rules.effects import Effects
+from recombine.checks.rules.odds import Odds
+from recombine.checks.rules.seen_cells import Cells
+from recombine.checks.rules.stand_ins import stand_ins
+from recombine.checks.rules.substitution import Substitution
 from recombine.errors import InputError
 from recombine.support.table import read_tables
 from recombine.tables import TABLES, real_table
@@ -263,7 +263,7 @@ def test_cells_of_a_real_table_fall_into_their_intervals():
 
 def test_ranges_hold_in_tables_of_eight_cells(monkeypatch):
     """Four by three, two rows beyond the effects: three of four, as is said, though nine of ten are meant."""
-    monkeypatch.setattr("recombine.checks.forecast.STAND_INS", 30)
+    monkeypatch.setattr("recombine.checks.forecasts.forecast.STAND_INS", 30)
     codes, held, inside = grid(4, 3), [], []
     for seed in range(60):
         rng = np.random.default_rng(seed)

@@ -9,10 +9,10 @@ import polars as pl
 import pytest
 
 import recombine as rc
-from recombine.checks.adding import Adding
-from recombine.checks.forecast import forecast
-from recombine.checks.harder import Harder, asked_over_tried, harder
-from recombine.checks.seen_cells import Cells
+from recombine.checks.forecasts.forecast import forecast
+from recombine.checks.forecasts.harder import Harder, asked_over_tried, harder
+from recombine.checks.rules.adding import Adding
+from recombine.checks.rules.seen_cells import Cells
 from recombine.space import FactorSpace
 
 SHAPE = (8, 8)

@@ -9,9 +9,9 @@ import pytest
 from hypothesis import given, settings, strategies as st
 from rationals import basis_of, grid, indicator, left_over, rank, supports
 
-from recombine.checks import witness
-from recombine.checks.identifiability import DETERMINED, SEEN, STATUSES, UNDETERMINED, UNSEEN, Identifiability
-from recombine.checks.span import Span, exact_solve
+from recombine.checks.exact import witness
+from recombine.checks.exact.identifiability import DETERMINED, SEEN, STATUSES, UNDETERMINED, UNSEEN, Identifiability
+from recombine.checks.exact.span import Span, exact_solve
 from recombine.errors import InputError
 
 
@@ -142,7 +142,7 @@ def test_span_of_wild_integers_equals_brute_force(rows, columns, size, seed):
 
 def test_a_prime_that_lies_is_found_out():
     """Rows that coincide modulo the first prime are still two rows."""
-    from recombine.checks.modular import FIRST_PRIME
+    from recombine.checks.exact.modular import FIRST_PRIME
 
     matrix = np.array([[1, 0], [1, FIRST_PRIME]])
     span = Span(2, lambda p: matrix[p[:, 0]], lambda p, v: matrix[p[:, 0]] @ v, np.arange(2)[:, None])

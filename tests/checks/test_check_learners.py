@@ -10,11 +10,11 @@ from hypothesis import given, settings, strategies as st
 from planted_tables import additive, grid, seen_part
 from sklearn.dummy import DummyClassifier, DummyRegressor
 
-from recombine.checks.expected import Forecast
-from recombine.checks.forecast import forecast
-from recombine.checks.learners import TOLD, learners
-from recombine.checks.seen_cells import Cells
-from recombine.checks.stand_ins import packed, stand_ins
+from recombine.checks.forecasts.expected import Forecast
+from recombine.checks.forecasts.forecast import forecast
+from recombine.checks.rules.learners import TOLD, learners
+from recombine.checks.rules.seen_cells import Cells
+from recombine.checks.rules.stand_ins import packed, stand_ins
 from recombine.errors import InputError
 
 

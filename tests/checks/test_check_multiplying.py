@@ -7,11 +7,11 @@ import pytest
 from planted_tables import additive, grid, seen_part
 
 from recombine.checks import Purpose, check
-from recombine.checks.adding import Adding
 from recombine.checks.as_read import shown
-from recombine.checks.forecast import forecast
-from recombine.checks.scales import scales
-from recombine.checks.seen_cells import Cells
+from recombine.checks.forecasts.forecast import forecast
+from recombine.checks.rules.adding import Adding
+from recombine.checks.rules.scales import scales
+from recombine.checks.rules.seen_cells import Cells
 from recombine.support.table import Target, read_tables
 
 

@@ -15,11 +15,11 @@ from planted_tables import grid
 from rationals import basis_of, left_over
 
 import recombine as rc
-from recombine.checks import witness
-from recombine.checks.additivity import additivity
-from recombine.checks.conjunctive import Conjunctive
-from recombine.checks.curves import Curve, curves_of
-from recombine.checks.identifiability import DETERMINED, STATUSES, Identifiability
+from recombine.checks.adds_up.additivity import additivity
+from recombine.checks.exact import witness
+from recombine.checks.exact.conjunctive import Conjunctive
+from recombine.checks.exact.curves import Curve, curves_of
+from recombine.checks.exact.identifiability import DETERMINED, STATUSES, Identifiability
 from recombine.cli.main import main
 from recombine.errors import InputError
 from recombine.space import FactorSpace

@@ -10,7 +10,7 @@ import pytest
 from planted_tables import additive_table, grid, table
 
 from recombine.checks import Query, check
-from recombine.checks.expected import Forecast, RuleError
+from recombine.checks.forecasts.expected import Forecast, RuleError
 from recombine.checks.notes import _uneven
 
 

@@ -8,8 +8,8 @@ import numpy as np
 from hypothesis import given, settings
 from rationals import grid, indicator, supports
 
-from recombine.checks.identifiability import DETERMINED, Identifiability
-from recombine.checks.robustness import leverage, min_cuts
+from recombine.checks.exact.identifiability import DETERMINED, Identifiability
+from recombine.checks.exact.robustness import leverage, min_cuts
 
 
 @settings(max_examples=60, deadline=None)

@@ -44,7 +44,7 @@ def test_two_hundred_binary_factors():
 
 
 def test_few_rows_stand_for_all_only_where_they_show_every_pair_of_levels():
-    from recombine.checks.tables import showing_pairs
+    from recombine.checks.exact.tables import showing_pairs
 
     codes = np.unique(np.random.default_rng(0).integers([4, 3, 50], size=(9_000, 3)), axis=0).repeat(20, axis=0)
     some = showing_pairs(codes, (4, 3, 50))
@@ -56,7 +56,7 @@ def test_few_rows_stand_for_all_only_where_they_show_every_pair_of_levels():
 
 
 def test_many_pairs_are_counted_as_each_alone():
-    from recombine.checks.tables import pair_tables, two_way
+    from recombine.checks.exact.tables import pair_tables, two_way
 
     rng = np.random.default_rng(1)
     shape = tuple(rng.integers(2, 5, size=25).tolist())

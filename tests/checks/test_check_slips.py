@@ -7,9 +7,9 @@ from planted_tables import additive, grid
 
 from recombine.checks import check
 from recombine.checks.as_read import shown
-from recombine.checks.identifiability import Identifiability
-from recombine.checks.outliers import outliers, rows_apart
-from recombine.checks.slips import slips_in
+from recombine.checks.exact.identifiability import Identifiability
+from recombine.checks.slips.outliers import outliers, rows_apart
+from recombine.checks.slips.words import slips_in
 from recombine.cli.check_facts import facts
 from recombine.reporting.check import check_page
 from recombine.support.table import Target, read_tables

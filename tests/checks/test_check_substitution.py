@@ -7,7 +7,7 @@ import pytest
 from planted_tables import grid, table
 
 from recombine.checks import check
-from recombine.checks.forecast_words import substituted
+from recombine.checks.forecasts.forecast_words import substituted
 from recombine.reporting.check import check_page
 
 

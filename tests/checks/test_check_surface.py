@@ -8,11 +8,11 @@ import numpy as np
 import pytest
 
 from recombine.checks import check
-from recombine.checks.adding import Adding
-from recombine.checks.curves import Curve
-from recombine.checks.effects import Effects
-from recombine.checks.seen_cells import Cells
-from recombine.checks.surface import outside, surface_of, terms
+from recombine.checks.exact.curves import Curve
+from recombine.checks.rules.adding import Adding
+from recombine.checks.rules.effects import Effects
+from recombine.checks.rules.seen_cells import Cells
+from recombine.checks.rules.surface import outside, surface_of, terms
 
 RIM = 1.414
 COMPOSITE = [*itertools.product((-1.0, 1.0), repeat=2), *[(0.0, 0.0)] * 3, (-RIM, 0), (RIM, 0), (0, -RIM), (0, RIM)]

@@ -13,16 +13,16 @@ import pytest
 from planted_tables import additive_table, grid, table
 
 from recombine.checks import Purpose, check
-from recombine.checks.adding import Adding
+from recombine.checks.adds_up.tested import Found, as_near, verdict
 from recombine.checks.as_read import per_cent, shown
-from recombine.checks.expected import Forecast, RuleError
-from recombine.checks.forecast import forecast
-from recombine.checks.forecast_words import choice
+from recombine.checks.forecasts.expected import Forecast, RuleError
+from recombine.checks.forecasts.forecast import forecast
+from recombine.checks.forecasts.forecast_words import choice
 from recombine.checks.judging import Judged
 from recombine.checks.notes import _rejected
-from recombine.checks.scales import Scale
-from recombine.checks.seen_cells import Cells
-from recombine.checks.tested import Found, as_near, verdict
+from recombine.checks.rules.adding import Adding
+from recombine.checks.rules.scales import Scale
+from recombine.checks.rules.seen_cells import Cells
 from recombine.cli.check import check as show
 from recombine.cli.check_facts import facts
 from recombine.reporting.check import check_page

@@ -5,7 +5,7 @@ import pandas as pd
 import pytest
 
 import recombine as rc
-from recombine.checks.computed import Quotient, quotient, share_of
+from recombine.checks.columns.computed import Quotient, quotient, share_of
 
 
 def rates(seed: int, decimals: int | None = None) -> pd.DataFrame:

@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 from rationals import grid
 
-from recombine.checks.identifiability import DETERMINED, Identifiability
+from recombine.checks.exact.identifiability import DETERMINED, Identifiability
 
 TABLES = [((3, 4), 6), ((4, 4), 7), ((5, 6), 12), ((2, 3, 3), 6), ((3, 3, 3), 8), ((2, 2, 2, 3), 6), ((6, 5), 9)]
 ESTIMABLE = """

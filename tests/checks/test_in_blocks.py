@@ -10,8 +10,8 @@ import pytest
 from planted_tables import grid
 
 from recombine.checks import check
+from recombine.checks.columns.in_blocks import in_blocks, like_drift, pieces
 from recombine.checks.headed import Headed
-from recombine.checks.in_blocks import in_blocks, like_drift, pieces
 from recombine.errors import InputError
 
 CODES = np.repeat(grid(4, 5), 3, axis=0)

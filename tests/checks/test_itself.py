@@ -6,7 +6,7 @@ import numpy as np
 import polars as pl
 
 import recombine as rc
-from recombine.checks.itself import with_itself
+from recombine.checks.holes.itself import with_itself
 from recombine.space import FactorSpace
 
 SIDE = 10

@@ -6,10 +6,10 @@ import numpy as np
 import pytest
 from scipy import stats
 
-from recombine.checks import additivity as module
-from recombine.checks.additivity import additivity
-from recombine.checks.identifiability import Identifiability
-from recombine.checks.lack_of_fit import _design, _Rest, _some, lack_of_fit
+from recombine.checks.adds_up import additivity as module
+from recombine.checks.adds_up.additivity import additivity
+from recombine.checks.adds_up.lack_of_fit import _design, _Rest, _some, lack_of_fit
+from recombine.checks.exact.identifiability import Identifiability
 from recombine.support.table import Target
 
 USERS, ITEMS = 90, 25

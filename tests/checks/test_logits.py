@@ -8,9 +8,9 @@ from planted_tables import grid
 from scipy.special import softmax
 
 from recombine.checks import check
-from recombine.checks.logits import Logits
-from recombine.checks.odds import Odds
-from recombine.checks.seen_cells import Cells
+from recombine.checks.rules.logits import Logits
+from recombine.checks.rules.odds import Odds
+from recombine.checks.rules.seen_cells import Cells
 
 SHAPE = (5, 6, 3)
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from recombine.checks import check
-from recombine.checks.nested import nested, together
+from recombine.checks.holes.nested import nested, together
 from recombine.space import FactorSpace
 
 HOME = [0, 0, 1, 1, 2, 2]

@@ -5,8 +5,8 @@ from __future__ import annotations
 import numpy as np
 
 from recombine.checks import check
+from recombine.checks.exact.tables import pair_tables
 from recombine.checks.never_together import _missing
-from recombine.checks.tables import pair_tables
 from recombine.space import FactorSpace
 
 SPACE = FactorSpace.of(a=4, b=4, c=3)

@@ -7,9 +7,9 @@ import pytest
 from scipy.special import stdtrit
 
 from recombine.checks import check
-from recombine.checks.identifiability import Identifiability
-from recombine.checks.one_row import next_rows, scale_of_rows, scattered
-from recombine.checks.scales import PLAIN, Scale, ranks
+from recombine.checks.exact.identifiability import Identifiability
+from recombine.checks.forecasts.one_row import next_rows, scale_of_rows, scattered
+from recombine.checks.rules.scales import PLAIN, Scale, ranks
 from recombine.support.table import Target
 
 LOG = Scale("log", np.log, np.exp)

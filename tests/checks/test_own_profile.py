@@ -5,9 +5,9 @@ from __future__ import annotations
 import numpy as np
 
 import recombine as rc
-from recombine.checks.additivity import additivity
-from recombine.checks.between import repeats_alone
-from recombine.checks.identifiability import Identifiability
+from recombine.checks.adds_up.additivity import additivity
+from recombine.checks.adds_up.between import repeats_alone
+from recombine.checks.exact.identifiability import Identifiability
 from recombine.support.answers import Target
 
 SHAPE = 8, 6

@@ -13,10 +13,10 @@ import pytest
 from hypothesis import given, settings, strategies as st
 
 from recombine.checks import Purpose, check, plan
-from recombine.checks.from_nothing import published
-from recombine.checks.optimal import choose, until
-from recombine.checks.planned import BOUGHT, BOUGHT_BY_TWO
-from recombine.checks.visiting import visiting_order
+from recombine.checks.plans.from_nothing import published
+from recombine.checks.plans.optimal import choose, until
+from recombine.checks.plans.planned import BOUGHT, BOUGHT_BY_TWO
+from recombine.checks.plans.visiting import visiting_order
 from recombine.errors import InputError
 from recombine.space import FactorSpace
 

@@ -5,9 +5,11 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from recombine.checks import additivity, check, effects
-from recombine.checks.identifiability import Identifiability
-from recombine.checks.recurring import recurring
+from recombine.checks import check
+from recombine.checks.adds_up import additivity
+from recombine.checks.adds_up.recurring import recurring
+from recombine.checks.exact.identifiability import Identifiability
+from recombine.checks.rules import effects
 from recombine.support.table import read_tables
 
 SHAPE = (12, 10, 6)

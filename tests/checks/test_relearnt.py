@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import numpy as np
 
-from recombine.checks import relearnt as module
-from recombine.checks.adding import Adding
-from recombine.checks.effects import Effects
-from recombine.checks.relearnt import relearnt
-from recombine.checks.seen_cells import Cells
+from recombine.checks.rules import relearnt as module
+from recombine.checks.rules.adding import Adding
+from recombine.checks.rules.effects import Effects
+from recombine.checks.rules.relearnt import relearnt
+from recombine.checks.rules.seen_cells import Cells
 
 SWITCHES = 8
 

@@ -9,9 +9,9 @@ from planted_tables import grid
 from scipy.stats import f as f_distribution
 
 from recombine.checks import check
+from recombine.checks.columns.shared import by_order, too_near
+from recombine.checks.exact.identifiability import Identifiability
 from recombine.checks.headed import Headed
-from recombine.checks.identifiability import Identifiability
-from recombine.checks.shared import by_order, too_near
 from recombine.support.table import Target, read_tables
 
 FACTORS, ROWS = ["a", "b"], 3

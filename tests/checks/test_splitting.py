@@ -13,7 +13,7 @@ from sklearn.linear_model import LinearRegression
 from sklearn.model_selection import check_cv, cross_val_score
 
 import recombine as rc
-from recombine.checks.identifiability import DETERMINED, Identifiability
+from recombine.checks.exact.identifiability import DETERMINED, Identifiability
 from recombine.checks.splitting import CombinationSplit
 from recombine.errors import InputError
 from recombine.support.times import ranks

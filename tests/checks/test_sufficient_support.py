@@ -21,7 +21,7 @@ from recombine.checks import (
     rank_of_blocks,
     rank_of_jacobians,
 )
-from recombine.checks._companions import movable, values_of
+from recombine.checks.theorem._companions import movable, values_of
 from recombine.errors import InputError
 from recombine.space import FactorSpace, continuous
 from recombine.support import Explicit, Region, Support, band, everywhere, planes

@@ -6,10 +6,10 @@ import numpy as np
 import pytest
 from scipy.stats import ttest_ind
 
-from recombine.checks import additivity as module
-from recombine.checks.additivity import additivity
-from recombine.checks.identifiability import Identifiability
-from recombine.checks.unequal import Noise, unequal
+from recombine.checks.adds_up import additivity as module
+from recombine.checks.adds_up.additivity import additivity
+from recombine.checks.adds_up.unequal import Noise, unequal
+from recombine.checks.exact.identifiability import Identifiability
 from recombine.support.table import Target
 
 

@@ -9,13 +9,13 @@ import pytest
 from planted_tables import grid
 
 import recombine as rc
-from recombine.checks.adding import Adding
-from recombine.checks.effects import Effects
-from recombine.checks.forecast import forecast
-from recombine.checks.forecast_words import against_many
-from recombine.checks.noisy import RowNoise, row_noise
-from recombine.checks.scales import PLAIN, Scale
-from recombine.checks.seen_cells import Cells
+from recombine.checks.forecasts.forecast import forecast
+from recombine.checks.forecasts.forecast_words import against_many
+from recombine.checks.rules.adding import Adding
+from recombine.checks.rules.effects import Effects
+from recombine.checks.rules.noisy import RowNoise, row_noise
+from recombine.checks.rules.scales import PLAIN, Scale
+from recombine.checks.rules.seen_cells import Cells
 from recombine.support.table import Target
 
 SHAPE = (8, 8)

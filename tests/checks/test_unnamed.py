@@ -7,8 +7,8 @@ import pytest
 from planted_tables import grid
 
 from recombine.checks import check
-from recombine.checks.between import by_dealing
-from recombine.checks.unnamed import Beside, explaining, unnamed
+from recombine.checks.adds_up.between import by_dealing
+from recombine.checks.columns.unnamed import Beside, explaining, unnamed
 
 CODES = np.repeat(grid(5, 4), 2, axis=0)
 X = np.hstack([np.eye(5)[CODES[:, 0]], np.eye(4)[CODES[:, 1]]])
@@ -145,7 +145,7 @@ def test_a_large_table_is_tried_without_the_columns_that_keep_its_rows_apart(mon
     y = rng.standard_normal(400) + 4 * day
     factors = {"a": codes[:, 0].astype(str), "b": codes[:, 1].astype(str)}
     table = factors | {"t": rng.standard_normal(400), "day": day, "y": y}
-    monkeypatch.setattr("recombine.checks.unnamed.LARGEST", 400)  # 40 means of a day × 10 effects, not 400 rows × 10
+    monkeypatch.setattr("recombine.checks.columns.unnamed.LARGEST", 400)  # 40 means × 10 effects, not 400 rows × 10
     (note,) = unnamed(table, ["a", "b"], (), 1, None, False, target="y")
     assert note.startswith("column day,")
 

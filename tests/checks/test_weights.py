@@ -11,10 +11,10 @@ from scipy.linalg import orth
 from scipy.special import fdtrc
 
 import recombine as rc
-from recombine.checks.additivity import additivity
-from recombine.checks.effects import Effects
-from recombine.checks.identifiability import Identifiability
-from recombine.checks.weighing import SHARES, variance, worth
+from recombine.checks.adds_up.additivity import additivity
+from recombine.checks.exact.identifiability import Identifiability
+from recombine.checks.rules.effects import Effects
+from recombine.checks.rules.weighing import SHARES, variance, worth
 from recombine.cli.main import main
 from recombine.errors import InputError
 from recombine.support.answers import Target

@@ -8,7 +8,7 @@ import sys
 
 import pytest
 
-from recombine.checks.learners import TOLD
+from recombine.checks.rules.learners import TOLD
 from recombine.cli.check import _watched
 from recombine.cli.progress import bar, study_progress, waiting
 

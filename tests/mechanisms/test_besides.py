@@ -9,7 +9,7 @@ import polars as pl
 import pytest
 
 import recombine as rc
-from recombine.mechanisms.besides import columns_taken_off
+from recombine.mechanisms.tables.besides import columns_taken_off
 
 
 def _rows(seed: int = 0, each: int = 6) -> dict[str, Any]:

@@ -6,8 +6,8 @@ import numpy as np
 import pytest
 
 from recombine.mechanisms import measure_predictions
-from recombine.mechanisms.by_heart import _alike, most_wrong
-from recombine.mechanisms.evidence import FAILING
+from recombine.mechanisms.causes.evidence import FAILING
+from recombine.mechanisms.rivals.by_heart import _alike, most_wrong
 
 GRID = np.indices((7, 7)).reshape(2, -1)
 HIDDEN = (GRID[0] + 2 * GRID[1]) % 4 == 0

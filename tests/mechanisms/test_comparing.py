@@ -13,12 +13,12 @@ import pytest
 from hypothesis import given, settings, strategies as st
 
 import recombine as rc
-from recombine.checks.effects import Effects
+from recombine.checks.rules.effects import Effects
 from recombine.errors import InputError
 from recombine.mechanisms import Answers, Trained, measure_predictions
-from recombine.mechanisms.baselines import ADDING, CONSTANT, PAIRS, baselines, too_large
-from recombine.mechanisms.comparing import Compared, missed_by_others, noise
-from recombine.mechanisms.names import ranged
+from recombine.mechanisms.answers.names import ranged
+from recombine.mechanisms.compared.baselines import ADDING, CONSTANT, PAIRS, baselines, too_large
+from recombine.mechanisms.compared.comparing import Compared, missed_by_others, noise
 from recombine.space import FactorSpace
 from recombine.statistics import Interval, Over, over_combinations
 from recombine.statistics.shares import share_ends

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from recombine.mechanisms import Answers, measure_predictions
-from recombine.mechanisms.fitting import _least_gap_at_equal_levels
+from recombine.mechanisms.compared.fitting import _least_gap_at_equal_levels
 from recombine.space import FactorSpace
 
 SIDE, ROWS = 8, 12

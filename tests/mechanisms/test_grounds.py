@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from recombine.mechanisms import MeasureResult, measure_predictions
-from recombine.mechanisms.comparing import average
+from recombine.mechanisms.compared.comparing import average
 from recombine.statistics import Over
 
 A, B = np.indices((6, 7)).reshape(2, -1).repeat(4, axis=1)

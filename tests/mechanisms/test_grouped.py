@@ -8,8 +8,8 @@ import pytest
 
 from recombine.errors import InputError
 from recombine.mechanisms import measure_predictions
-from recombine.mechanisms.grouped import groups_unnamed
-from recombine.mechanisms.reading import Reading
+from recombine.mechanisms.tables.grouped import groups_unnamed
+from recombine.mechanisms.tables.reading import Reading
 
 SIDE, PATIENTS, VISITS = 6, 3, 4
 CELL = np.repeat(np.arange(SIDE**2), PATIENTS * VISITS)

@@ -7,7 +7,7 @@ import polars as pl
 import pytest
 
 from recombine.mechanisms import measure_predictions
-from recombine.mechanisms.in_order import in_order
+from recombine.mechanisms.answers.in_order import in_order
 
 SIDE, ROWS = 6, 10
 CELL = np.repeat(np.arange(SIDE**2), ROWS)

@@ -15,7 +15,7 @@ from hypothesis import given, settings, strategies as st
 
 from recombine.errors import InputError
 from recombine.mechanisms import Finding, measure_predictions
-from recombine.mechanisms.verdict_words import _silent
+from recombine.mechanisms.verdicts.verdict_words import _silent
 from recombine.statistics import Interval
 
 SIDE = 8

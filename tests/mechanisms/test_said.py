@@ -8,7 +8,7 @@ import pytest
 
 from recombine.errors import InputError
 from recombine.mechanisms import measure_predictions
-from recombine.mechanisms.names import ranged, told_apart
+from recombine.mechanisms.answers.names import ranged, told_apart
 from recombine.reporting.measured import error_rows, measured_page
 
 A, B = np.indices((7, 7)).reshape(2, -1).repeat(6, axis=1)

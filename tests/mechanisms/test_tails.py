@@ -8,9 +8,9 @@ import numpy as np
 import pytest
 
 from recombine import FactorSpace
-from recombine.mechanisms.answers import Answers
-from recombine.mechanisms.comparing import unread
-from recombine.mechanisms.tails import heavy_tails
+from recombine.mechanisms.answers.answered import Answers
+from recombine.mechanisms.compared.comparing import unread
+from recombine.mechanisms.rivals.tails import heavy_tails
 from recombine.statistics import Over
 
 SPACE = FactorSpace.of(a=6, b=10)

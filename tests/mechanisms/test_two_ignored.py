@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from recombine.mechanisms import MeasureResult, measure_predictions
-from recombine.mechanisms.rules import two_ignored
+from recombine.mechanisms.causes.simpler_rules import two_ignored
 
 SHAPE = (4, 3, 4, 3)
 CODES = np.indices(SHAPE).reshape(4, -1).T.repeat(6, axis=0)

@@ -11,8 +11,8 @@ import polars as pl
 import pytest
 from scipy.stats import ttest_ind
 
-from recombine.checks.elsewhere import FILE, elsewhere
-from recombine.checks.seen_cells import Cells
+from recombine.checks.rules.seen_cells import Cells
+from recombine.checks.verdicts.elsewhere import FILE, elsewhere
 from recombine.errors import InputError
 from recombine.runs import Context
 from recombine.studies.chances import welch

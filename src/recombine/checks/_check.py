@@ -10,35 +10,35 @@ from typing import Any, Literal
 
 import numpy as np
 
-from recombine.checks import prediction as predicting
-from recombine.checks._coverage import Coverage, coverage
-from recombine.checks.advice import Advice
-from recombine.checks.cells import existing, shared_by_missing
-from recombine.checks.collecting import Cost, Purpose, plan_collection, plan_for
-from recombine.checks.components import connected_components, level_groups, levels_never_seen
-from recombine.checks.confounding import THIN, Confounding, confounding
-from recombine.checks.curves import Numeric, curves_of, shapes
+from recombine.checks.adds_up.tested import where_answered
+from recombine.checks.asked.cells import existing, shared_by_missing
+from recombine.checks.asked.queries_asked import Asked, ask_grid, ask_table
+from recombine.checks.asked.query import Query
+from recombine.checks.columns.confounding import THIN, Confounding, confounding
+from recombine.checks.columns.unnamed import MOST_ROWS, unnamed
+from recombine.checks.exact._coverage import Coverage, coverage
+from recombine.checks.exact.advice import Advice
+from recombine.checks.exact.components import connected_components, level_groups, levels_never_seen
+from recombine.checks.exact.curves import Numeric, curves_of, shapes
+from recombine.checks.exact.identifiability import Identifiability
+from recombine.checks.exact.modular import Floats
+from recombine.checks.exact.tables import Pairs, pair_tables
+from recombine.checks.exact.witness import Direction
 from recombine.checks.given import Given, read_given
-from recombine.checks.identifiability import Identifiability
+from recombine.checks.holes.nested import nested, together
 from recombine.checks.judging import Judged, judge
-from recombine.checks.modular import Floats
-from recombine.checks.nested import nested, together
 from recombine.checks.never_together import never_together
 from recombine.checks.notes import few_rows, notes_on
 from recombine.checks.one_thread import one_thread
-from recombine.checks.planned import Plan
-from recombine.checks.queries import describe
-from recombine.checks.queries_asked import Asked, ask_grid, ask_table
-from recombine.checks.query import Query
+from recombine.checks.plans.collecting import Cost, Purpose, plan_collection, plan_for
+from recombine.checks.plans.planned import Plan
 from recombine.checks.reading import levels_only, numbers_unseen, texts_in
 from recombine.checks.sharing import shared_repeats
-from recombine.checks.slips import coded, slips_in
-from recombine.checks.tables import Pairs, pair_tables
-from recombine.checks.tested import where_answered
-from recombine.checks.unnamed import MOST_ROWS, unnamed
-from recombine.checks.verdict import CheckResult
-from recombine.checks.without import without_level, without_slips
-from recombine.checks.witness import Direction
+from recombine.checks.slips.without import without_level, without_slips
+from recombine.checks.slips.words import coded, slips_in
+from recombine.checks.verdicts import prediction as predicting
+from recombine.checks.verdicts.queries import describe
+from recombine.checks.verdicts.verdict import CheckResult
 from recombine.errors import InputError
 from recombine.space import Level
 from recombine.support.split import split_of
@@ -91,8 +91,8 @@ def check(
     or a plate: their shifts are taken off (numbers only), and answers are those of an average one; "site:block" names
     blocks that are numbered anew within each level of the factor site.
     ``weights`` names a column of positive numbers, how many cases each row stands for (or how precise it is): rows that
-    weigh more count for more, as far as their noise goes (`checks/weighing.py`), and ranges are as wide as what an
-    asked row weighs makes them, or of a typical seen row where that is not told.
+    weigh more count for more, as far as their noise goes (`checks/rules/weighing.py`), and ranges are as wide as what
+    an asked row weighs makes them, or of a typical seen row where that is not told.
     ``merge_alike`` takes texts that differ only in spaces or capitals for one level.
     ``min_support``: a combination counts as trained from this many rows on. ``cost`` prices cells to collect — a
     function of a combination, or {factor: {level: price}} whose prices add up — and ``forbid`` lists (partial)

@@ -9,12 +9,12 @@ from typing import Any
 
 import numpy as np
 
-from recombine.checks.blocks import Shifts
-from recombine.checks.cells import existing
-from recombine.checks.identifiability import Members
-from recombine.checks.itself import left_out, with_itself
+from recombine.checks.asked.cells import existing
+from recombine.checks.columns.blocks import Shifts
+from recombine.checks.exact.identifiability import Members
+from recombine.checks.holes.itself import left_out, with_itself
 from recombine.checks.reading import blocks_of, both, read
-from recombine.checks.weighing import AskedWeights
+from recombine.checks.rules.weighing import AskedWeights
 from recombine.errors import InputError
 from recombine.space import Codes, FactorSpace, Level, about, quoted
 from recombine.support.table import Table, factor_names

@@ -7,27 +7,27 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from recombine.checks.adding import Adding
-from recombine.checks.additivity import MOST_FACTORS, additivity
-from recombine.checks.aliases import Aliases, aliases
-from recombine.checks.apart import apart
-from recombine.checks.between import repeats_alone
-from recombine.checks.contestants import untried
-from recombine.checks.expected import Forecast
-from recombine.checks.forecast import forecast
-from recombine.checks.gaps import gaps_in
-from recombine.checks.harder import harder, times_wider
-from recombine.checks.identifiability import DETERMINED, Identifiability
-from recombine.checks.learners import fewer_learnt
-from recombine.checks.losses import losses_of
-from recombine.checks.never_run import never_run
-from recombine.checks.own_range import own_ranges
-from recombine.checks.queries_asked import Asked
-from recombine.checks.scales import PLAIN, Scale, scaled
-from recombine.checks.seen_cells import Cells
-from recombine.checks.surface import outside
-from recombine.checks.tested import MOST_LISTED, Additivity, scale_of
-from recombine.checks.unreached import unreached
+from recombine.checks.adds_up.additivity import MOST_FACTORS, additivity
+from recombine.checks.adds_up.between import repeats_alone
+from recombine.checks.adds_up.tested import MOST_LISTED, Additivity, scale_of
+from recombine.checks.asked.queries_asked import Asked
+from recombine.checks.exact.aliases import Aliases, aliases
+from recombine.checks.exact.identifiability import DETERMINED, Identifiability
+from recombine.checks.forecasts.apart import apart
+from recombine.checks.forecasts.contestants import untried
+from recombine.checks.forecasts.expected import Forecast
+from recombine.checks.forecasts.forecast import forecast
+from recombine.checks.forecasts.gaps import gaps_in
+from recombine.checks.forecasts.harder import harder, times_wider
+from recombine.checks.forecasts.losses import losses_of
+from recombine.checks.forecasts.own_range import own_ranges
+from recombine.checks.holes.never_run import never_run
+from recombine.checks.holes.unreached import unreached
+from recombine.checks.rules.adding import Adding
+from recombine.checks.rules.learners import fewer_learnt
+from recombine.checks.rules.scales import PLAIN, Scale, scaled
+from recombine.checks.rules.seen_cells import Cells
+from recombine.checks.rules.surface import outside
 from recombine.space import Level
 from recombine.support.table import Table
 

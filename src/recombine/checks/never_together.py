@@ -15,13 +15,13 @@ from collections.abc import Iterator, Sequence
 import numpy as np
 from numpy.typing import NDArray
 
-from recombine.checks.expected import Forecast
-from recombine.checks.identifiability import DETERMINED, Identifiability
-from recombine.checks.modular import Floats, Ints
-from recombine.checks.never_met import log_choose
-from recombine.checks.queries_asked import Asked
-from recombine.checks.rare import clumps
-from recombine.checks.tables import Pairs, tally
+from recombine.checks.asked.queries_asked import Asked
+from recombine.checks.exact.identifiability import DETERMINED, Identifiability
+from recombine.checks.exact.modular import Floats, Ints
+from recombine.checks.exact.tables import Pairs, tally
+from recombine.checks.forecasts.expected import Forecast
+from recombine.checks.holes.never_met import log_choose
+from recombine.checks.holes.rare import clumps
 from recombine.space import Codes, FactorSpace, quoted
 
 CHANCE = 0.01

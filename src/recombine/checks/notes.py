@@ -9,19 +9,19 @@ from statistics import median
 
 import numpy as np
 
-from recombine.checks.adding import Adding
 from recombine.checks.as_read import apart, shown
-from recombine.checks.expected import Forecast
-from recombine.checks.forecast_words import pairs_asked
+from recombine.checks.asked.queries_asked import Asked
+from recombine.checks.asked.query import Query
+from recombine.checks.exact.identifiability import Identifiability
+from recombine.checks.exact.modular import Floats
+from recombine.checks.forecasts.expected import Forecast
+from recombine.checks.forecasts.forecast_words import pairs_asked
 from recombine.checks.given import MOST_WRITTEN
-from recombine.checks.identifiability import Identifiability
 from recombine.checks.judging import Judged
-from recombine.checks.learners import LEARNERS
-from recombine.checks.modular import Floats
-from recombine.checks.prediction import Prediction
-from recombine.checks.queries_asked import Asked
-from recombine.checks.query import Query
-from recombine.checks.zeros import zeros
+from recombine.checks.rules.adding import Adding
+from recombine.checks.rules.learners import LEARNERS
+from recombine.checks.slips.zeros import zeros
+from recombine.checks.verdicts.prediction import Prediction
 from recombine.space import about, quoted
 from recombine.support.table import Table, Target
 

@@ -13,13 +13,13 @@ from typing import Any
 import numpy as np
 import polars as pl
 
-from recombine.checks import in_blocks
-from recombine.checks.blocks import Shifts, without_shifts
-from recombine.checks.bystanders import MOST_ROWS, bystanders
+from recombine.checks.columns import in_blocks
+from recombine.checks.columns.blocks import Shifts, without_shifts
+from recombine.checks.columns.bystanders import MOST_ROWS, bystanders
+from recombine.checks.exact.identifiability import Identifiability
+from recombine.checks.exact.modular import Floats
+from recombine.checks.exact.tables import tally
 from recombine.checks.headed import Headed
-from recombine.checks.identifiability import Identifiability
-from recombine.checks.modular import Floats
-from recombine.checks.tables import tally
 from recombine.errors import InputError
 from recombine.space import Codes, Factor, FactorSpace
 from recombine.support.numerals import of_one_quantity

@@ -10,13 +10,13 @@ from typing import Any
 import numpy as np
 
 from recombine.checks.as_read import shown
+from recombine.checks.columns.shared import CHANCE, Places, by_order, too_near, without_column
+from recombine.checks.columns.unnamed import MOST_ROWS
+from recombine.checks.exact.identifiability import Identifiability
 from recombine.checks.given import Given
 from recombine.checks.headed import Headed
-from recombine.checks.identifiability import Identifiability
 from recombine.checks.judging import Judged, with_shared_repeats
-from recombine.checks.scales import scaled
-from recombine.checks.shared import CHANCE, Places, by_order, too_near, without_column
-from recombine.checks.unnamed import MOST_ROWS
+from recombine.checks.rules.scales import scaled
 from recombine.errors import InputError
 from recombine.space import quoted
 from recombine.support.table import Table

@@ -16,12 +16,12 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from recombine.checks.advice import advise
-from recombine.checks.cells import cells_with
-from recombine.checks.design import Mask
-from recombine.checks.identifiability import Identifiability, Members
-from recombine.checks.modular import Floats, Ints
-from recombine.checks.robustness import leverage
+from recombine.checks.asked.cells import cells_with
+from recombine.checks.exact.advice import advise
+from recombine.checks.exact.design import Mask
+from recombine.checks.exact.identifiability import Identifiability, Members
+from recombine.checks.exact.modular import Floats, Ints
+from recombine.checks.exact.robustness import leverage
 from recombine.errors import InputError
 from recombine.space import Level
 from recombine.support.rows import Rows, read_rows

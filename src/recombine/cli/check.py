@@ -135,7 +135,7 @@ def _watched(words: str, learning: bool, quiet: bool) -> Iterator[None]:
         with waiting(words, quiet):
             yield
         return
-    from recombine.checks.learners import TOLD
+    from recombine.checks.rules.learners import TOLD
 
     with bar(words, quiet) as told:
         before = TOLD.set(told)
@@ -169,7 +169,7 @@ def _finish(
 
 def _conditions(result: CheckResult, asked: list[str], failed: list[str]) -> None:
     """What is near to failing, and what failed."""
-    from recombine.checks.forecast_words import drawn
+    from recombine.checks.forecasts.forecast_words import drawn
 
     for text in asked:
         told = result.forecast if text.startswith("error=") else None

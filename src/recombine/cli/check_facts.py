@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from recombine.checks import CheckResult
+from recombine.checks.adds_up.tested import where_answered
 from recombine.checks.as_read import per_cent, shown
-from recombine.checks.forecast_words import unlike_shown
-from recombine.checks.tested import where_answered
+from recombine.checks.forecasts.forecast_words import unlike_shown
 from recombine.cli.printing import counted
 from recombine.space import about, quoted
 

@@ -6,7 +6,7 @@ from pathlib import Path
 from typing import Literal
 
 from recombine.checks import CheckResult
-from recombine.checks.planned import AT_SEEN
+from recombine.checks.plans.planned import AT_SEEN
 from recombine.cli.check_facts import MOST_COLUMNS, count, facts
 from recombine.cli.check_table import of_combinations, print_queries
 from recombine.cli.plan import print_plan

@@ -10,7 +10,7 @@ from rich.table import Table
 
 from recombine.checks import CheckResult, Query
 from recombine.checks.as_read import per_cent, range_of, shown as rounded
-from recombine.checks.expected import CHANCES
+from recombine.checks.forecasts.expected import CHANCES
 from recombine.cli.printing import console, level, shown
 
 SHOWN = 10

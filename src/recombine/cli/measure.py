@@ -210,9 +210,9 @@ def _write(result: MeasureResult, out: Path) -> Path:
 def _show(result: MeasureResult, page: Path | None) -> None:
     from rich.table import Table
 
-    from recombine.mechanisms.names import figure_words
-    from recombine.mechanisms.result import ERROR_WORDS
-    from recombine.mechanisms.verdict_words import noise_words
+    from recombine.mechanisms.answers.names import figure_words
+    from recombine.mechanisms.verdicts.result import ERROR_WORDS
+    from recombine.mechanisms.verdicts.verdict_words import noise_words
 
     where = console()
     print_verdict(result.verdict, COLOURS.get(result.verdict, "default"), result.sentence())
@@ -252,7 +252,7 @@ def _show(result: MeasureResult, page: Path | None) -> None:
 
 def _beside(result: MeasureResult, table_type: Any) -> Any:
     """The learner and what it is compared with, on the same unseen rows."""
-    from recombine.mechanisms.names import NOTHING, brief, ranged
+    from recombine.mechanisms.answers.names import NOTHING, brief, ranged
 
     table = table_type(box=None, pad_edge=False)
     for name in ("on the same unseen rows", "error", "this model is"):
@@ -277,14 +277,14 @@ def _beside(result: MeasureResult, table_type: Any) -> Any:
 
 def _scores(result: MeasureResult, side: str) -> str:
     """What else is quoted of an error; accuracy is what is left of it."""
-    from recombine.mechanisms.names import score
+    from recombine.mechanisms.answers.names import score
 
     found = {k: v for k, v in result.scores().get(side, {}).items() if v is not None and k != "accuracy"}
     return "".join(f"; {name} {score(name, value)}" for name, value in found.items())
 
 
 def _evidence(result: MeasureResult, table_type: Any) -> Any:
-    from recombine.mechanisms.names import ranged, share
+    from recombine.mechanisms.answers.names import ranged, share
 
     table = table_type(box=None, pad_edge=False)
     for name in ("mechanism", "value", "against", "p", "explains", "named"):
@@ -302,7 +302,7 @@ def _evidence(result: MeasureResult, table_type: Any) -> Any:
 
 
 def _worst(result: MeasureResult, table_type: Any) -> Any:
-    from recombine.mechanisms.names import brief, share
+    from recombine.mechanisms.answers.names import brief, share
 
     table = table_type(box=None, pad_edge=False)
     for name in result.answers.space.names:

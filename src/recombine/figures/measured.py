@@ -12,7 +12,7 @@ import polars as pl
 from recombine.figures import theme
 from recombine.figures._members import members
 from recombine.figures.data import Datasets, label, number, plain
-from recombine.mechanisms.names import brief
+from recombine.mechanisms.answers.names import brief
 from recombine.statistics import FloatArray
 
 if TYPE_CHECKING:

@@ -22,8 +22,8 @@ from recombine.figures._claims import COLOUR, LETTER, LINE, SHAPE
 from recombine.figures.data import Datasets, number, plain
 
 if TYPE_CHECKING:
-    from recombine.checks.sufficient_support import ComponentSupport
-    from recombine.checks.theorem import TheoremResult
+    from recombine.checks.theorem.promised import TheoremResult
+    from recombine.checks.theorem.sufficient_support import ComponentSupport
 
 SIGN = {True: "holds", False: "fails", None: "not fitted"}
 SAID = {True: "", False: "fails ", None: "assumed: "}

@@ -21,7 +21,7 @@ from numpy.typing import NDArray
 from torch import Tensor
 
 from recombine.checks import Identifiability
-from recombine.checks.identifiability import DETERMINED
+from recombine.checks.exact.identifiability import DETERMINED
 from recombine.errors import InputError
 from recombine.measures._additivity import anova
 from recombine.measures._component_influence import norms_by_part

@@ -12,7 +12,7 @@ from recombine.measures.as_ensemble import as_ensemble
 from recombine.measures.probes_of_model import redundant_influence, reentanglement, superposed, taken
 from recombine.mechanisms import Answers, Finding, MeasureResult, measure_estimator
 from recombine.mechanisms._judge import FITTED, MARGIN, judge
-from recombine.mechanisms.evidence import FAILING
+from recombine.mechanisms.causes.evidence import FAILING
 from recombine.statistics import Over
 from recombine.tasks import Task
 from recombine.training import Ensemble

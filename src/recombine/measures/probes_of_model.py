@@ -21,8 +21,8 @@ from recombine.measures._swap import redrawn_flips
 from recombine.measures.activations import INPUT, activations
 from recombine.measures.gaps import _evaluate
 from recombine.mechanisms import Answers, Finding
-from recombine.mechanisms.finding import LIFT
-from recombine.mechanisms.names import brief
+from recombine.mechanisms.answers.finding import LIFT
+from recombine.mechanisms.answers.names import brief
 from recombine.statistics import FEW, FloatArray, Over, interval
 from recombine.tasks import Draws, Task
 from recombine.training import Ensemble

@@ -14,7 +14,7 @@ from torch import Tensor
 from recombine.errors import InputError
 from recombine.measures.shapes import Alike, alike
 from recombine.mechanisms import Answers, Trained
-from recombine.mechanisms.sure import CONFIDENCE
+from recombine.mechanisms.answers.probabilities import CONFIDENCE
 from recombine.statistics import FloatArray
 from recombine.tasks import Task
 from recombine.training import Ensemble

@@ -12,10 +12,11 @@ import numpy as np
 import torch
 from torch import Tensor, nn
 
-from recombine.checks._companions import columns_of, companions, values_of
-from recombine.checks.compositional_support import marginals
-from recombine.checks.connected_support import connectedness
-from recombine.checks.sufficient_support import (
+from recombine.checks.theorem._companions import columns_of, companions, values_of
+from recombine.checks.theorem.compositional_support import marginals
+from recombine.checks.theorem.connected_support import connectedness
+from recombine.checks.theorem.promised import TheoremResult
+from recombine.checks.theorem.sufficient_support import (
     TOLERANCE,
     ComponentSupport,
     Rank,
@@ -23,7 +24,6 @@ from recombine.checks.sufficient_support import (
     rank_of_blocks,
     rank_of_jacobians,
 )
-from recombine.checks.theorem import TheoremResult
 from recombine.errors import InputError
 from recombine.measures.derivatives import Compose, derivative_blocks, jacobians
 from recombine.space import FactorSpace, Points

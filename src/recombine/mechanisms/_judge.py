@@ -15,24 +15,31 @@ import numpy as np
 from numpy.typing import NDArray
 
 from recombine.errors import InputError
-from recombine.mechanisms.answers import Answers, Unanswered
-from recombine.mechanisms.besides import MISREAD, misread, misread_words
-from recombine.mechanisms.by_heart import SHRINKING
-from recombine.mechanisms.case import Case
-from recombine.mechanisms.comparing import Comparison
-from recombine.mechanisms.constant import shifted
-from recombine.mechanisms.deciding import decide
-from recombine.mechanisms.determined import LeftOpen, at_new_levels, left_open
-from recombine.mechanisms.evidence import FAILING, evidence, follows_one_factor, named
-from recombine.mechanisms.few_rows import too_few
-from recombine.mechanisms.finding import Finding
-from recombine.mechanisms.fitting import fails_though_unfitted, in_part
-from recombine.mechanisms.ignored import ignored, ignored_words
-from recombine.mechanisms.literal import LITERAL
-from recombine.mechanisms.noted import noted
-from recombine.mechanisms.one_level import Region
-from recombine.mechanisms.reach import reach
-from recombine.mechanisms.reconsidering import (
+from recombine.mechanisms.answers.answered import Answers, Unanswered
+from recombine.mechanisms.answers.finding import Finding
+from recombine.mechanisms.causes.constant import shifted
+from recombine.mechanisms.causes.determined import LeftOpen, at_new_levels, left_open
+from recombine.mechanisms.causes.evidence import FAILING, evidence, follows_one_factor, named
+from recombine.mechanisms.causes.ignored import ignored, ignored_words
+from recombine.mechanisms.causes.literal import LITERAL
+from recombine.mechanisms.causes.summing import adds_up
+from recombine.mechanisms.compared.case import Case
+from recombine.mechanisms.compared.comparing import Comparison
+from recombine.mechanisms.compared.fitting import fails_though_unfitted, in_part
+from recombine.mechanisms.compared.reach import reach
+from recombine.mechanisms.rivals.by_heart import SHRINKING
+from recombine.mechanisms.rivals.few_rows import too_few
+from recombine.mechanisms.rivals.one_level import Region
+from recombine.mechanisms.rivals.same import same_everywhere
+from recombine.mechanisms.rivals.standing_out import StandingOut, stands_out
+from recombine.mechanisms.rivals.sure import sureness
+from recombine.mechanisms.rivals.tails import heavy_tails
+from recombine.mechanisms.rivals.written import PUT_RIGHT, Written, written
+from recombine.mechanisms.rivals.wrong_where_seen import wrong_where_seen, wrong_words
+from recombine.mechanisms.tables.besides import MISREAD, misread, misread_words
+from recombine.mechanisms.verdicts.deciding import decide
+from recombine.mechanisms.verdicts.noted import noted
+from recombine.mechanisms.verdicts.reconsidering import (
     Ruling,
     but_for_a_shift,
     in_no_part,
@@ -47,14 +54,7 @@ from recombine.mechanisms.reconsidering import (
     worse_still,
     written_otherwise,
 )
-from recombine.mechanisms.result import MeasureResult
-from recombine.mechanisms.same import same_everywhere
-from recombine.mechanisms.standing_out import StandingOut, stands_out
-from recombine.mechanisms.summing import adds_up
-from recombine.mechanisms.sure import sureness
-from recombine.mechanisms.tails import heavy_tails
-from recombine.mechanisms.written import PUT_RIGHT, Written, written
-from recombine.mechanisms.wrong_where_seen import wrong_where_seen, wrong_words
+from recombine.mechanisms.verdicts.result import MeasureResult
 from recombine.statistics import Interval, interval
 
 FITTED = 0.1

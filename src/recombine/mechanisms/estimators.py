@@ -10,7 +10,7 @@ import polars as pl
 
 from recombine.errors import InputError, unknown
 from recombine.mechanisms.predictions import each_factor, measure_predictions
-from recombine.mechanisms.result import MeasureResult
+from recombine.mechanisms.verdicts.result import MeasureResult
 from recombine.support.scan import collect, scan
 
 

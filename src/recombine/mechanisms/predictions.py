@@ -11,12 +11,12 @@ from typing import Any, Literal
 
 from recombine.errors import InputError
 from recombine.mechanisms._judge import FITTED, MARGIN, judge
-from recombine.mechanisms.answers import Answers
-from recombine.mechanisms.grouped import check_group, groups_unnamed, one_row_each
-from recombine.mechanisms.names import brief
-from recombine.mechanisms.reading import Reading, read_predictions
-from recombine.mechanisms.result import MeasureResult
-from recombine.mechanisms.spelled import spelled_alike
+from recombine.mechanisms.answers.answered import Answers
+from recombine.mechanisms.answers.names import brief
+from recombine.mechanisms.tables.grouped import check_group, groups_unnamed, one_row_each
+from recombine.mechanisms.tables.reading import Reading, read_predictions
+from recombine.mechanisms.tables.spelled import spelled_alike
+from recombine.mechanisms.verdicts.result import MeasureResult
 from recombine.support.scan import collect, scan
 from recombine.support.split import split_of
 from recombine.support.table import Missing

@@ -6,12 +6,12 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from recombine.checks import forecast_words
 from recombine.checks.as_read import per_cent, shown
-from recombine.checks.confounding import ONE_LEVEL
-from recombine.checks.expected import CHANCES
-from recombine.checks.planned import AT_SEEN
-from recombine.checks.query import THEORY
+from recombine.checks.asked.query import THEORY
+from recombine.checks.columns.confounding import ONE_LEVEL
+from recombine.checks.forecasts import forecast_words
+from recombine.checks.forecasts.expected import CHANCES
+from recombine.checks.plans.planned import AT_SEEN
 from recombine.figures.check_cells import left_out
 from recombine.figures.data import label, number
 from recombine.reporting.check_picture import answer_of, picture, places, said, why, within
@@ -20,8 +20,8 @@ from recombine.space import quoted
 
 if TYPE_CHECKING:
     from recombine.checks import CheckResult, Plan, Query
-    from recombine.checks.confounding import Association
-    from recombine.checks.from_nothing import PlanResult
+    from recombine.checks.columns.confounding import Association
+    from recombine.checks.plans.from_nothing import PlanResult
     from recombine.space import FactorSpace
 
 SHOWN = 30

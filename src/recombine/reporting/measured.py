@@ -12,10 +12,10 @@ from recombine.figures import theme
 from recombine.figures.data import label
 from recombine.figures.export import save_figure, write
 from recombine.figures.measured import MOST_BARS, MOST_LEVELS, measured_figure, measured_rows
-from recombine.mechanisms.names import brief, ranged, score, share
-from recombine.mechanisms.result import ERROR_WORDS
-from recombine.mechanisms.rules import BEHAVIOUR
-from recombine.mechanisms.verdict_words import noise_words
+from recombine.mechanisms.answers.names import brief, ranged, score, share
+from recombine.mechanisms.causes.simpler_rules import BEHAVIOUR
+from recombine.mechanisms.verdicts.result import ERROR_WORDS
+from recombine.mechanisms.verdicts.verdict_words import noise_words
 from recombine.reporting.escaped import latex_frame, latex_text, markdown_text
 from recombine.reporting.html import responsive_svg
 from recombine.reporting.page import render

@@ -10,7 +10,7 @@ from recombine.reporting.html import responsive_svg
 from recombine.reporting.page import render
 
 if TYPE_CHECKING:
-    from recombine.checks.theorem import TheoremResult
+    from recombine.checks.theorem.promised import TheoremResult
 
 SIGNS = {True: "holds", False: "fails", None: "assumed"}
 

@@ -12,7 +12,7 @@ from typing import ClassVar
 import numpy as np
 import polars as pl
 
-from recombine.checks.forecast import forecast
+from recombine.checks.forecasts.forecast import forecast
 from recombine.runs import Context, Outcome, Run
 from recombine.statistics import interval
 from recombine.studies.real_tables.contest import held

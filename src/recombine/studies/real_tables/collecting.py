@@ -13,12 +13,12 @@ from typing import ClassVar
 import numpy as np
 import polars as pl
 
-from recombine.checks.adding import Adding
-from recombine.checks.from_nothing import published
-from recombine.checks.identifiability import Identifiability
-from recombine.checks.modular import Ints
-from recombine.checks.planning import plan_rows
-from recombine.checks.seen_cells import Cells
+from recombine.checks.exact.identifiability import Identifiability
+from recombine.checks.exact.modular import Ints
+from recombine.checks.plans.from_nothing import published
+from recombine.checks.plans.planning import plan_rows
+from recombine.checks.rules.adding import Adding
+from recombine.checks.rules.seen_cells import Cells
 from recombine.runs import Context, Outcome, Run
 from recombine.space import Factor, FactorSpace
 from recombine.studies.real_tables.contest import SCHEMA

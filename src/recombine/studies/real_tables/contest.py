@@ -19,15 +19,15 @@ from typing import Any, ClassVar
 import numpy as np
 import polars as pl
 
-from recombine.checks.adding import Adding
-from recombine.checks.contestants import contestants
-from recombine.checks.expected import Estimates, Forecast
-from recombine.checks.forecast import forecast
-from recombine.checks.identifiability import Identifiability
-from recombine.checks.learners import Learner
-from recombine.checks.modular import Floats
-from recombine.checks.robustness import leverage, min_cuts
-from recombine.checks.seen_cells import Cells
+from recombine.checks.exact.identifiability import Identifiability
+from recombine.checks.exact.modular import Floats
+from recombine.checks.exact.robustness import leverage, min_cuts
+from recombine.checks.forecasts.contestants import contestants
+from recombine.checks.forecasts.expected import Estimates, Forecast
+from recombine.checks.forecasts.forecast import forecast
+from recombine.checks.rules.adding import Adding
+from recombine.checks.rules.learners import Learner
+from recombine.checks.rules.seen_cells import Cells
 from recombine.runs import Context, Outcome, Run
 from recombine.statistics import spearman
 from recombine.studies.real_tables.holes import HOLES, Holes, Mask, hold_out, indicators

@@ -7,8 +7,8 @@ from typing import Literal
 import numpy as np
 from numpy.typing import NDArray
 
-from recombine.checks.modular import Floats
-from recombine.checks.seen_cells import Cells
+from recombine.checks.exact.modular import Floats
+from recombine.checks.rules.seen_cells import Cells
 
 Holes = Literal["random", "structured", "sparse", "as many at random"]
 HOLES: tuple[Holes, ...] = ("random", "structured", "sparse", "as many at random")

@@ -14,8 +14,8 @@ import numpy as np
 import polars as pl
 import torch
 
-from recombine.checks.adding import Adding
-from recombine.checks.modular import Floats
+from recombine.checks.exact.modular import Floats
+from recombine.checks.rules.adding import Adding
 from recombine.kernels import Kernel, ReLU, fit_least_squares, nngp
 from recombine.models import Dense
 from recombine.runs import Context, Outcome, Run

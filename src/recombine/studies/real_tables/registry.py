@@ -38,7 +38,7 @@ from typing import Any, ClassVar, Literal
 import numpy as np
 import polars as pl
 
-from recombine.checks.seen_cells import Cells
+from recombine.checks.rules.seen_cells import Cells
 from recombine.description import Description
 from recombine.errors import InputError
 from recombine.tables import TABLES

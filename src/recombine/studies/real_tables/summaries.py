@@ -8,7 +8,7 @@ from typing import Any
 
 import polars as pl
 
-from recombine.checks.elsewhere import FILE
+from recombine.checks.verdicts.elsewhere import FILE
 from recombine.studies.real_tables.contest import FOREST, ONE, RECOMMENDED
 from recombine.studies.real_tables.registry import counted_once
 

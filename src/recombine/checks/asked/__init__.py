@@ -1,0 +1,1 @@
+"""Which combinations are asked about, and how they are named."""

@@ -1,0 +1,1 @@
+"""Columns besides factors and answer: days, plates, batches, and what explains more than factors do."""

@@ -1,0 +1,390 @@
+"""Days, plates, batches: columns that shift the answer and are not recombined.
+
+    y = effects of the factors + Σ over block columns of a shift + ε,    by least squares over the training rows
+
+The shifts, less that of the average block, are taken off the answers before anything else is asked of them. They can be
+told from the factors iff rank[X B] = rank X + rank B − 1; what is determined then is determined with them as without.
+What is left of a row is stretched as far as estimating them shrank it, means of combinations and rows around these
+each by its own freedom, so that the one can be judged by the other: with C the projection on combinations and P on
+[X B], C (1 − P) has a trace of tr C − tr C P left of tr C − rank X. Rows that repeat one in its block are not shrunk.
+
+Blocks that each lie in one level of a factor, as those of a field trial do in a site, shift answers within that level:
+there their shifts add to zero, and a level is that of its average block. What the blocks of a level have in common is
+not told from it: with n blocks of shifts of variance σ² a level is off by a variance of σ²/n from all that there could
+be, and by twice that from n others. The forecast, by combinations left out of the same blocks, holds none of it.
+
+Rows still to be collected are taken to lie in one new block, whose shift is estimated with them: [X B] with a column
+more. So d open directions take d + 1 rows; one that repeats a seen combination is always of use.
+"""
+
+from __future__ import annotations
+
+import shlex
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.linalg import orth
+from scipy.special import fdtri, stdtrit
+
+from recombine.checks.as_read import shown
+from recombine.checks.asked.query import Query
+from recombine.checks.columns.anew import numbered_anew
+from recombine.checks.columns.in_blocks import parted, pieces
+from recombine.checks.exact.advice import Advice
+from recombine.checks.exact.curves import curves_of
+from recombine.checks.exact.identifiability import Identifiability
+from recombine.checks.exact.modular import Floats, Ints
+from recombine.checks.forecasts.expected import Forecast
+from recombine.checks.rules.effects import LEAST_FREEDOM
+from recombine.checks.rules.weighing import worth_in
+from recombine.errors import InputError
+from recombine.space import Codes, FactorSpace
+from recombine.support.table import Table, Target
+
+Estimated = NDArray[np.floating[Any]]
+NONE_KEPT = 1e-6
+"""Freedom below which a fit leaves nothing but rounding."""
+LARGEST = 30_000_000
+"""Rows × effects up to which shifts are estimated."""
+
+
+@dataclass(frozen=True)
+class Shifts:
+    """What was taken off the answers."""
+
+    columns: tuple[str, ...]
+    blocks: int
+    """Combinations of their values that training shows."""
+    spread: float
+    """Standard deviation of the shifts over them, less what the noise of the rows adds to their estimates."""
+    new: int
+    """Rows asked about with an answer whose block training does not show: nothing was taken off them."""
+    lone: int
+    """Training rows that are alone in their block: all that they tell is its shift, so they are not trained on."""
+    codes: Codes = field(repr=False)
+    """Of the training rows, their factors; beside them the columns of their blocks, and how many rows are alike."""
+    columns_of: Floats = field(repr=False)
+    counts: Ints = field(repr=False)
+    average: Floats = field(repr=False)
+    """Those columns of an average block."""
+    inside: tuple[str, ...] = ()
+    """Factors in one level of which each block lies, of all columns or of some."""
+    lying: tuple[str, ...] = ()
+    """Those columns."""
+    parts: int = 1
+    """Sets of blocks within which shifts are told: levels of these factors."""
+    of_levels: float = 0.0
+    """Variance of what the average block of a level shifts it, against all blocks that there could be in it."""
+    anew: tuple[str, ...] = ()
+    """Of columns whose blocks may be numbered anew within a factor's levels, how to name them: site:block."""
+
+    @property
+    def name(self) -> str:
+        return " and ".join(self.columns)
+
+    @property
+    def words(self) -> str:
+        """For a note."""
+        of = f"shifts of {self.name} (standard deviation {shown(self.spread)} over {self.blocks:,}) are taken off"
+        said = f"{of} the answers as effects that add to those of the factors: every answer here is that of an average "
+        said += (
+            f"{self.name}{self._where}; a single row of a new one scatters by the shifts too, and its range says so."
+        )
+        if self.inside:
+            level, off = " and ".join(self.inside), (2 * self.of_levels) ** 0.5
+            said += f" {self._each}, and a {level} is known by the mean of its own: a difference "
+            said += f"between levels of {level} holds what these happen to shift (standard error {shown(off)}); one "
+            said += "within a level does not."
+        for told in self.anew:
+            factor = told.partition(":")[0]
+            said += (
+                f" They differ from {factor} to {factor} beyond chance: if each {factor} numbers its own anew, name "
+            )
+            said += f"them as --block {shlex.quote(told)}."
+        lone = f" {self.lone:,} row{'s are' if self.lone != 1 else ' is'} alone in a {self.name} and left out"
+        said += f"{lone}: this tells nothing of the factors." * bool(self.lone)
+        plans = f" Plans are for one new {self.name}, whose shift its rows must tell too: one alone tells nothing else."
+        said += plans * (not self.inside)
+        rows = f"{self.new:,} answered row{'s' if self.new != 1 else ''} asked about"
+        return said + (f" Nothing was taken off {rows}, of a new one." if self.new else "")
+
+    @property
+    def average_one(self) -> str:
+        """What answers are of."""
+        return f"an average {self.name}{self._where}"
+
+    @property
+    def _where(self) -> str:
+        return f" of its {' and '.join(self.inside)}" if self.inside else ""
+
+    @property
+    def _each(self) -> str:
+        return f"Each {' and '.join(self.lying)} lies in one {' and '.join(self.inside)}"
+
+    def for_others(self, told: Forecast) -> Forecast:
+        """With what to expect of as many other blocks, and of very many, where they lie in levels. How far means of
+        levels are off, beside what the seen blocks tell of it, is a ratio of variances."""
+        if not self.inside:
+            return told
+        off, free = (2 * self.of_levels) ** 0.5, self.blocks - self.parts
+        high = float(np.hypot(told.high, off * fdtri(self.parts, free, 0.95) ** 0.5))
+        many = None if told.error_many_rows is None else float(np.hypot(told.error_many_rows, self.of_levels**0.5))
+        other = float(np.hypot(told.error, off))
+        return replace(told, other_blocks=other, other_blocks_high=high, error_many_rows=many)
+
+    def others(self, told: Forecast) -> str:
+        """The same for the first lines, which are of the seen blocks."""
+        if told.other_blocks is None:
+            return ""
+        expect = f"expect about {shown(told.other_blocks)} (up to about {shown(told.other_blocks_high)})"
+        return f"{self._each}, and this is for the same ones: for as many others {expect}. "
+
+    def to_dict(self) -> dict[str, Any]:
+        return {name: getattr(self, name) for name in ("columns", "blocks", "spread", "new", "lone", "inside", "anew")}
+
+    def advised(self, advice: Advice) -> Advice:
+        """With what the rows take besides on a new block."""
+        same = f" of the same {' and '.join(self.inside)}" if self.inside else ""
+        besides = f"{advice.method}; on a new {self.name} repeat a seen one{same} besides, to know its shift"
+        return replace(advice, method=besides) if advice.needed and advice.enough else advice
+
+    def with_a_new(
+        self, features: Callable[[Codes], Floats], known: Identifiability, pool: Floats, asked: Floats
+    ) -> tuple[Floats, Floats, Floats, Floats]:
+        """Information of the training rows, the pool in a new block, and the asked answers of an average block: of the
+        known ones, and of these and the new one."""
+        if self.inside:
+            level = " and ".join(self.inside)
+            raise InputError(
+                f"a plan is for one new {self.name}, and each lies in one {level}: plan for the rows of one {level}, "
+                "or without blocks."
+            )
+        there = known.members.contains(self.codes)
+        rows = np.hstack([features(self.codes[there]), self.columns_of[there], np.zeros((int(there.sum()), 1))])
+
+        def beside(x: Floats, known: float, new: float) -> Floats:
+            return np.hstack([x, np.tile([*(known * self.average), new], (len(x), 1))])
+
+        share = 1 / (self.blocks + 1)
+        information: Floats = np.asarray((rows * self.counts[there, None]).T @ rows, dtype=np.float64)
+        return information, beside(pool, 0, 1), beside(asked, 1, 0), beside(asked, 1 - share, share)
+
+    def new_row(self, blocks: float) -> float:
+        """How far a row of a further block is off by its shift, that of an average of so many being known."""
+        return self.spread * float(np.sqrt(1 + 1 / blocks))
+
+    def widened(self, query: Query, least: float, most: float) -> Query:
+        """With the range of a single row of a new block, which the shifts make wider, as far as answers can go."""
+        ends = (query.low, query.high) if query.row_low is None else (query.row_low, query.row_high)
+        if not isinstance(query.prediction, float) or None in ends:
+            return query
+        far = float(stdtrit(self.blocks - self.parts, 0.95)) * self.new_row(self.blocks / self.parts)
+        low, high = (float(np.hypot(query.prediction - (end or 0.0), far)) for end in ends)
+        row_low, row_high = max(query.prediction - low, least), min(query.prediction + high, most)
+        return replace(query, row_low=row_low, row_high=row_high)
+
+
+def without_shifts(
+    tables: Sequence[Table],
+    columns: Sequence[str],
+    order: int,
+    numbers: Mapping[str, str],
+    inside: Mapping[str, str] | None = None,
+) -> tuple[list[Table], Shifts]:
+    """The tables, whose last factors are these columns, without them: the first is trained on, and says how far each
+    block shifts the answer. ``inside``: a factor within whose levels the values of a column are numbered anew."""
+    train, held = tables[0], len(tables[0].space) - len(columns)
+    target, space = train.target, FactorSpace(train.space.factors[:held])
+    if target is None or not target.numeric:
+        raise InputError("shifts of blocks are taken off answers that are numbers; name such a target.")
+    tables = [_told_apart(table, columns, inside or {}) for table in tables]
+    train = tables[0]
+    alone, named = _alone(train.codes[:, held:], target.count), " and ".join(columns)
+    if (target := target.of(~alone)).count.sum() == 0:
+        raise InputError(f"every answered row has a {named} of its own, so no shift can be told; leave {named} out.")
+    own = None if train.weight is None else train.weight[~alone]
+    train = replace(train, codes=train.codes[~alone], counts=train.counts[~alone], target=target, weight=own)
+    use = target.count > 0
+    codes = train.codes[use].astype(np.int64)
+    blocks, nests = codes[:, held:], _nests(codes, held)
+    distinct_blocks, first = np.unique(blocks, axis=0, return_index=True)
+    part = np.unique(codes[first][:, sorted({k for nest in nests for k in nest})], axis=0, return_inverse=True)[
+        1
+    ].ravel()
+    known = Identifiability(np.unique(codes[:, :held], axis=0), space.shape, order, curves_of(space, codes, numbers))
+    x, shift = known.rows.floats(codes[:, :held]), _indicators(blocks, blocks, codes, nests)
+    if len(x) * (x.shape[1] + shift.shape[1]) > LARGEST:
+        raise InputError(f"the table is too large to estimate the shifts of {', '.join(columns)}.")
+    both, rank = np.hstack([x, shift]), int(np.linalg.matrix_rank(np.hstack([x, shift])))
+    lost = known.rank + int(np.linalg.matrix_rank(shift)) - int(not all(nests)) - rank
+    if lost:
+        raise InputError(
+            f"the shifts of {named} cannot be told from effects of the factors ({lost:,} of their differences"
+            f"{_parted(train.space, codes, held)}): the same combinations in several of them would tell. Leave {named} "
+            "out, or a factor that goes with it."
+        )
+    freedom = int(target.count.sum()) - rank
+    if freedom < LEAST_FREEDOM:
+        raise InputError(
+            f"{int(target.count.sum()):,} rows are too few for {known.rank:,} effects and the shifts of {named}: "
+            f"{rank + LEAST_FREEDOM:,} are needed."
+        )
+    worth = worth_in(both, target.of(use))
+    weight = np.sqrt(worth)
+    beta = np.linalg.lstsq(both * weight[:, None], target.mean[use] * weight, rcond=None)[0]
+    distinct = _indicators(distinct_blocks, blocks, codes, nests)
+    found, middle = distinct @ beta[x.shape[1] :], _means(distinct, part)
+    usual = middle @ beta[x.shape[1] :]
+    of_row = {tuple(b): i for i, b in enumerate(distinct_blocks.tolist())}
+    fit = x @ beta[: x.shape[1]] + usual[[of_row[tuple(b)] for b in blocks.tolist()]]
+    off = {b: float(found[i] - usual[i]) for b, i in of_row.items()}
+    taken = np.zeros(len(train.codes))
+    left_over = _stretched(target.mean[use] - both @ beta, both, weight, codes[:, :held], known.rank)
+    taken[use] = target.mean[use] - fit - left_over
+    told = [_pooled(train, target, taken, space)]
+    new = 0
+    for table in tables[1:]:
+        theirs = [off.get(tuple(b)) for b in table.codes[:, held:].tolist()]
+        if table.target is not None:
+            new += sum(int(n) for n, o in zip(table.target.count, theirs, strict=True) if o is None)
+        told.append(_pooled(table, table.target, np.array([o or 0.0 for o in theirs]), space))
+    left = float((worth * (target.mean[use] - both @ beta) ** 2).sum() + target.spread.sum()) / freedom
+    known_from = np.linalg.pinv(both * weight[:, None])[x.shape[1] :]
+    known_by = known_from.T @ (distinct - middle).T
+    parts, held_by = int(part.max()) + 1, target.of(use)
+    anew = (
+        (numbered_anew(codes[:, :held], block, x, held_by), name) for name, block in zip(columns, blocks.T, strict=True)
+    )
+    variance = float(((found - usual) ** 2).sum() - left * (known_by**2).sum()) / max(len(found) - parts, 1)
+    return told, Shifts(
+        tuple(columns), len(distinct), max(0.0, variance) ** 0.5, new, int(alone.sum()), codes[:, :held], shift,
+        target.count[use], distinct.mean(axis=0),
+        tuple(space.names[k] for k in sorted({k for nest in nests for k in nest})),
+        tuple(name for name, nest in zip(columns, nests, strict=True) if nest), parts,
+        _of_levels(blocks, codes, nests, beta[x.shape[1] :], known_from, left),
+        tuple(f"{space.names[k]}:{name}" for k, name in anew if k is not None),
+    )  # fmt: skip
+
+
+def _stretched(left: Floats, both: Floats, root: Floats, codes: Ints, rank: int) -> Floats:
+    """What a fit leaves, as far as it would be off if the shifts were known: means of combinations, and rows around
+    them, each by its own freedom. ``root``: of what the rows are worth."""
+    cells = np.unique(codes, axis=0, return_inverse=True)[1].ravel()
+    worth, basis = np.bincount(cells, root**2), orth(both * root[:, None])
+    sums = np.zeros((len(worth), basis.shape[1]))
+    np.add.at(sums, cells, root[:, None] * basis)
+    between = len(worth) - float((sums**2 / worth[:, None]).sum())
+    within = len(left) - basis.shape[1] - between
+    mean = (np.bincount(cells, root**2 * left) / worth)[cells]
+    return _times(len(worth) - rank, between) * mean + _times(len(left) - len(worth), within) * (left - mean)
+
+
+def _times(there: float, kept: float) -> float:
+    """Once where nothing is kept: there is nothing to stretch."""
+    return float(np.sqrt(there / kept)) if kept > NONE_KEPT else 1.0
+
+
+def _parted(space: FactorSpace, codes: Ints, held: int) -> str:
+    """Which levels of a factor share no block, where that is why."""
+    for block in range(held, len(space)):
+        for k in range(held):
+            (levels, level), (_, value) = (np.unique(codes[:, i], return_inverse=True) for i in (k, block))
+            if len(np.unique(piece := pieces(level, value))) > 1:
+                names = [(space.factors[k].levels or ())[int(c)] for c in levels]
+                return f"; {parted(space.factors[block].name, space.factors[k].name, names, piece)}"
+    return ""
+
+
+def _alone(blocks: Ints, count: Ints) -> NDArray[np.bool_]:
+    """Which answers are the only one of their day, or of their plate."""
+    ones = [np.bincount(column, count)[column] == 1 for column in blocks.T.astype(np.int64)]
+    return np.asarray(np.any(ones, axis=0) & (count == 1))
+
+
+def _told_apart(table: Table, columns: Sequence[str], inside: Mapping[str, str]) -> Table:
+    """With blocks that are numbered anew within each level of a factor as so many of their own."""
+    codes = table.codes.astype(np.int64)
+    for name, factor in inside.items():
+        at, k = len(table.space) - len(columns) + list(columns).index(name), table.space.names.index(factor)
+        codes[:, at] = codes[:, at] * table.space.shape[k] + codes[:, k]
+    return replace(table, codes=codes) if inside else table
+
+
+def _nests(codes: Ints, held: int) -> list[tuple[int, ...]]:
+    """Of each column of blocks, the factors in one level of which every block lies, several blocks in some."""
+    found = []
+    for block in codes[:, held:].T:
+        value = np.unique(block, return_inverse=True)[1].ravel()
+        first = np.unique(value, return_index=True)[1]
+        nest = [k for k in range(held) if np.ptp(codes[:, k]) and (codes[first, k][value] == codes[:, k]).all()]
+        several = len(np.unique(codes[first][:, nest], axis=0)) < len(first)
+        found.append(tuple(nest) if several else ())
+    return found
+
+
+def _indicators(asked: Ints, blocks: Ints, codes: Ints, nests: Sequence[tuple[int, ...]]) -> Floats:
+    """Columns of blocks; of those in one level of a factor less the average of that level."""
+    columns = []
+    for k, nest in enumerate(nests):
+        values, first = np.unique(blocks[:, k], return_index=True)
+        own = np.eye(len(values))
+        if nest:
+            own -= _means(own, np.unique(codes[first][:, nest], axis=0, return_inverse=True)[1].ravel())
+        columns.append(own[np.searchsorted(values, asked[:, k])])
+    return np.hstack(columns)
+
+
+def _of_levels(
+    blocks: Ints, codes: Ints, nests: Sequence[tuple[int, ...]], shifts: Estimated, known_from: Estimated, noise: float
+) -> float:
+    """Variance that blocks in levels of factors leave to the mean of a level, added up over their columns.
+    ``known_from``: the rows that each shift is estimated from; ``noise``: the variance of these."""
+    total, at = 0.0, 0
+    for k, nest in enumerate(nests):
+        first = np.unique(blocks[:, k], return_index=True)[1]
+        many, own = len(first), slice(at, at + len(first))
+        at += many
+        if nest:
+            inside = np.bincount(np.unique(codes[first][:, nest], axis=0, return_inverse=True)[1].ravel())
+            off = _indicators(blocks[first][:, [k]], blocks[:, [k]], codes, [nest])
+            square = float(((off @ shifts[own]) ** 2).sum() - noise * ((off @ known_from[own]) ** 2).sum())
+            total += max(0.0, square) / (many - len(inside)) * float((1 / inside).mean())
+    return total
+
+
+def _means(rows: Floats, part: Ints) -> Floats:
+    """Of each row, the mean of its part."""
+    member = np.eye(int(part.max()) + 1)[part]
+    return np.asarray(member @ (member.T @ rows / member.sum(axis=0)[:, None]))
+
+
+def _pooled(table: Table, target: Target | None, taken: Floats, space: FactorSpace) -> Table:
+    """The table over the factors alone, so much taken off the answers of each of its combinations."""
+    codes, at = np.unique(table.codes[:, : len(space)], axis=0, return_inverse=True)
+    at = at.ravel()
+    counts = np.bincount(at, table.counts).astype(np.int64)
+    weight = None
+    if table.weight is not None:
+        together = np.bincount(at, np.nan_to_num(table.weight)).astype(np.float64)
+        weight = np.where(together > 0, together, np.nan)
+    if target is None:
+        return replace(table, space=space, codes=codes, counts=counts, weight=weight)
+    answers = np.where(target.count > 0, target.mean - taken, 0.0)
+    count = np.bincount(at, target.count).astype(np.int64)
+    weights: Floats = np.bincount(at, target.weight).astype(np.float64)
+    mean = np.bincount(at, target.weight * answers) / np.where(count > 0, weights, 1.0)
+    spread: Floats = np.bincount(at, target.spread + target.weight * (answers - mean[at]) ** 2).astype(np.float64)
+    ends = None
+    if target.ends is not None:
+        moved = target.ends - taken[:, None]
+        low, high = np.full(len(codes), np.inf), np.full(len(codes), -np.inf)
+        there = target.count > 0
+        np.minimum.at(low, at[there], moved[there, 0])
+        np.maximum.at(high, at[there], moved[there, 1])
+        ends = np.where(count[:, None] > 0, np.stack([low, high], axis=1), 0.0)
+    told = None if target.weights is None else weights
+    pooled = replace(target, count=count, mean=mean, spread=spread, ends=ends, weights=told)
+    return replace(table, space=space, codes=codes, counts=counts, target=pooled, weight=weight)

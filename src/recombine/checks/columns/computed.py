@@ -1,0 +1,77 @@
+"""Columns that the answer was computed from: a rate is conversions over visitors.
+
+They go with the answers as nothing else does and are no cause of them, so none may be taken for a block or a factor;
+and rows over few cases say less than those over many, which a rate alone does not tell. Where conversions were not
+kept, rates times visitors are whole numbers in every row, and with other rows' visitors they are not.
+"""
+
+from __future__ import annotations
+
+import shlex
+from collections.abc import Sequence
+from dataclasses import dataclass
+from itertools import permutations
+
+import numpy as np
+from numpy.typing import NDArray
+
+from recombine.checks.as_read import shown
+from recombine.checks.exact.modular import Floats
+from recombine.space import quoted
+
+FEWEST = 6
+"""Rows from which a quotient that is right in all of them is no chance."""
+DECIMALS = 6
+BY_CHANCE = 0.5
+"""Share of rows, at most, whose rate gives a whole number with another row's cases too."""
+
+
+@dataclass(frozen=True)
+class Quotient:
+    """The answer is one column over another, by their places; without the former, so many cases over the latter."""
+
+    part: int | None
+    whole: int
+
+
+def quotient(y: Floats, columns: Sequence[tuple[int, Floats]]) -> Quotient | None:
+    """The two of these columns of numbers, each with its place, whose quotient is the answer of every row, as far as
+    that was written down."""
+    if len(y) < FEWEST or np.ptp(y) == 0:
+        return None
+    written = next((d for d in range(DECIMALS) if np.allclose(y, np.round(y, d), rtol=0, atol=1e-9)), DECIMALS)
+    off = np.maximum(0.5 * 10.0**-written, 1e-9 * np.abs(y)) * 1.001
+    for (i, part), (j, whole) in permutations(columns, 2):
+        if (whole != 0).all() and np.ptp(whole) and (np.abs(part / whole - y) <= off).all():
+            return Quotient(i, j)
+    return None
+
+
+def share_of(y: Floats, columns: Sequence[tuple[int, Floats]]) -> Quotient | None:
+    """The column of counts over which every answer is a share of cases."""
+    for place, n in columns if len(y) >= FEWEST and y.min() >= 0 and y.max() <= 1 else ():
+        if _whole(y * n).all() and float(_whole(y * np.roll(n, 1)).mean()) <= BY_CHANCE:
+            return Quotient(None, place)
+    return None
+
+
+def _whole(cases: Floats) -> NDArray[np.bool_]:
+    return np.asarray(np.abs(cases - np.round(cases)) <= 1e-6 * np.maximum(cases, 1))
+
+
+def words(target: str, part: str | None, whole: str, n: Floats, counts: bool) -> str:
+    said = f"{target} times {quoted(whole)} is a whole number in every row, as a rate over so many cases gives"
+    if part is not None:
+        said = f"{target} is {quoted(part)} / {quoted(whole)} in every row, so that neither is tried as its cause"
+    if not counts:
+        return f"{said}."
+    few, many = (shown(float(v)) for v in (n.min(), n.max()))
+    return (
+        f"{said}. All rows count alike here, those over {few} {quoted(whole)} as those over {many}: if it counts "
+        f"cases, {by(whole)}."
+    )
+
+
+def by(name: str) -> str:
+    """How to let rows count by a column of cases."""
+    return f"--weights {shlex.quote(name)} (weights={name!r}) lets rows count by it"

@@ -1,0 +1,321 @@
+"""A column that nobody named and that explains what the factors leave: a day, an operator, a temperature, a drift.
+
+    F = (Σ over directions of the column that x leaves of their squares / their number) / (the rest / its freedom)
+
+for each column whose values recur, a shift of each value, and for each of numbers or times, a line and a bend over its
+ranks; on normal scores of what least squares leaves, which no single large error moves. Of a column only what the
+factors do not tell counts, and all of it must be told apart from them: sin² of its principal angles with x is at least
+`SEPARATE`. The smallest p-value is multiplied by the ways in which its column was tried, and by the columns tried.
+"""
+
+from __future__ import annotations
+
+import shlex
+from collections.abc import Collection, Mapping, Sequence
+from contextlib import suppress
+from dataclasses import dataclass, replace
+from typing import Any
+
+import numpy as np
+import polars as pl
+from scipy.sparse import coo_array
+from scipy.special import fdtrc, ndtri
+
+from recombine.checks.adds_up.between import Means, Way, by_dealing, kept_to, one_each
+from recombine.checks.as_read import per_cent
+from recombine.checks.columns import computed
+from recombine.checks.columns.bystanders import MOST_COLUMNS
+from recombine.checks.columns.cases import by_cases, counts_cases, words
+from recombine.checks.exact.curves import curves_of
+from recombine.checks.exact.identifiability import Identifiability
+from recombine.checks.exact.modular import Floats, Ints
+from recombine.checks.headed import Headed
+from recombine.checks.rules.effects import EXACT, LEAST_FREEDOM
+from recombine.checks.rules.scales import Scale
+from recombine.checks.rules.weighing import worth_in
+from recombine.errors import InputError
+from recombine.space import FactorSpace, Level, quoted
+from recombine.support import times
+from recombine.support.numerals import read_numbers
+from recombine.support.scan import collect, scan
+from recombine.support.table import Table, read_tables
+
+MOST_ROWS, MOST_LEVELS, LARGEST = 20_000, 600, 1_000_000
+"""Rows, levels of a column, and rows × effects, up to which it is tried: it takes longer than all else in `check`."""
+BY_CHANCE, MUCH = 0.03, 0.1
+"""p-value, all columns counted, and the share of what is left from which one is named. (At 0.05 up to 6.8 % of planted
+tables where nothing acts had a column named, as the test is not exact.)"""
+MOST = 0.5
+"""The share from which the first lines say so: what is left would scatter by less than three quarters as much."""
+SEPARATE = 0.1
+FEWEST_VALUES = 6
+"""Different numbers or times from which a line and a bend say it in clearly fewer words than a shift of each."""
+SEVERAL = 3
+"""Rows for each value of a number or time, on average, from which a shift of each is advised where it drifts: of fewer
+the many shifts may cost more than the few parts leave, if it drifts little."""
+BINS = 4
+"""Parts that a number is cut into where its shifts are to be taken off."""
+Kind = str
+"""What a column may be besides levels: "number", "time", or neither, ""."""
+
+
+@dataclass(frozen=True, eq=False)
+class Beside:
+    """A column as it is tried."""
+
+    levels: Ints | None = None
+    """The level of each row, where levels recur."""
+    order: Floats | None = None
+    """A number for each row that says what is more, where it is a number or a time."""
+
+    @property
+    def several(self) -> bool:
+        """Whether values have several rows each, as days do."""
+        return self.levels is not None and len(self.levels) >= SEVERAL * len(np.unique(self.levels))
+
+    def ways(self, root: Floats) -> list[Way]:
+        """Directions, orthonormal where row i has the weight rootᵢ², the first of them (together) the constant."""
+        found = list[Way]()
+        if self.levels is not None:
+            _, level = np.unique(self.levels, return_inverse=True)
+            size = np.sqrt(np.bincount(level, root**2))
+            found.append(Way(coo_array((root / size[level], (level, np.arange(len(root))))).tocsr()))
+        if self.order is not None:
+            _, at, many = np.unique(self.order, return_inverse=True, return_counts=True)
+            place = ((np.cumsum(many) - many / 2) / len(root) * 2 - 1)[at]
+            bend = np.linalg.qr(np.stack([place**0, place, place**2], axis=1) * root[:, None])[0].T
+            found.append(Way(bend, lined=True))
+        return found
+
+
+@dataclass(frozen=True)
+class Explaining:
+    """The column that explains most, by its place."""
+
+    place: int
+    share: float
+    p_value: float
+    tried: int
+    """Columns tried; one that was tried twice, within and between combinations, counts twice."""
+    lined: bool
+    """Whether a line and a bend explain more than a shift of each value."""
+    between: bool = False
+    """Whether it is of what adding up leaves between combinations."""
+
+    @property
+    def what(self) -> str:
+        return "what adding up leaves between combinations" if self.between else "the scatter that the factors leave"
+
+
+def unnamed(
+    table: Any, factors: Sequence[str], blocks: Sequence[str], order: int, scale: Scale | None, alone: bool, **how: Any
+) -> list[str]:
+    """A sentence on the column that explains most of what the factors leave, where that is no chance; ``alone``: of
+    what is left of each combination by itself, or between them, where effects do not add up. ``how`` is what
+    `read_tables` takes."""
+    split = how.get("split")
+    used = {*factors, *blocks, how["target"], *(split[:1] if split else ())}
+    if how["target"] is None:
+        return []
+    recurring, kinds = _others(table, used, how["target"], how.get("max_bytes"))
+    lines = how.get("numbers") or {}
+    for others in (dict.fromkeys([*recurring, *kinds]), dict.fromkeys(recurring)):
+        if not others:
+            return []
+        numbers = {**lines, **{n: "linear" for n in others if kinds.get(n) == "number"}}
+        how_here = {**how, "missing": "drop", "numbers": numbers}
+        read = read_tables([table], [*factors, *blocks, *others], once=True, **how_here)[0]
+        if read.target is None or not read.target.numeric:
+            return []
+        known, at = _combinations(read, len(factors), order, lines)
+        x = _effects(read, known, at, len(blocks), alone)
+        if x is not None:  # else without the columns that keep rows of a combination apart
+            break
+    else:
+        return []
+    told, target, names = read.target.count > 0, read.target, [*others]
+    columns = [
+        Beside(
+            read.codes[told, k].astype(np.int64) if name in recurring else None,
+            _ordered(name, kinds.get(name, ""), read.space[name].levels or ())[read.codes[told, k]]
+            if name in kinds else None,
+        )
+        for k, name in enumerate(names, len(factors) + len(blocks))
+    ]  # fmt: skip
+    y, count = target.mean[told] if scale is None else scale.forth(target.mean[told]), target.count[told]
+    weighed, weight = how.get("weights"), worth_in(x, target.of(told), None if scale is None else y)
+    ways = [column.ways(np.sqrt(weight)) for column in columns]
+    numbers_ = [(k, c.order) for k, c in enumerate(columns) if kinds.get(names[k]) == "number" and c.order is not None]
+    counted = [(k, n) for k, n in numbers_ if counts_cases(n)] if (count == 1).all() and not weighed else []
+    few = by_cases(x, y, counted) if counted else None
+    said = [] if few is None else [words(names[few.place], few)]
+    given = target.mean[told]
+    made = (computed.quotient(given, numbers_) or computed.share_of(given, counted)) if (count == 1).all() else None
+    if made is not None and (made.part is not None or not said):
+        part, n = None if made.part is None else names[made.part], dict(numbers_)[made.whole]
+        for place in (made.whole,) if made.part is None else (made.part, made.whole):
+            ways[place] = []
+        counts = made.whole in dict(counted) and not said
+        said += [computed.words(quoted(how["target"]), part, names[made.whole], n, counts)]
+    if weighed in names:
+        ways[names.index(weighed)] = []
+    found, apart = each(x, y, count, float(target.spread.sum()), ways, weight=weight), list[Explaining]()
+    means, sums = Means(at, count), _effects(read, known, at, len(blocks), False) if alone else None
+    if sums is not None:
+        there, once = [[means.way(way) for way in of_one] for of_one in ways], np.ones(len(known.codes), dtype=np.int64)
+        apart = [replace(one, between=True) for one in each(means.of(sums), means.of(y)[:, 0], once, 0.0, there, True)]
+    if (best := likeliest([*found, *apart])) is not None:
+        several = columns[best.place].several
+        note, much = _words(names[best.place], best, kinds, several), f"{per_cent(best.share)} of {best.what}"
+        gist = f"Column {quoted(names[best.place])}, which is not named, explains {much}: a note says what to do."
+        shifts = "" if best.lined or best.between else names[best.place]
+        return [Headed(note, gist if best.share >= MOST else "", shifts), *said]
+    told_of = {one.place for one in apart}
+    for place, column in enumerate(columns if sums is not None and count.sum() > len(known.codes) else []):
+        if place in told_of or column.levels is None or _measured(column):
+            continue
+        if kept_to(known, at, column.levels):
+            return [*one_each(names[place], known, tuple(factors), means.of(y)[:, 0]), *said]
+    return said
+
+
+def _words(name: str, found: Explaining, kinds: Mapping[str, Kind], several: bool) -> str:
+    beside = f", corrected for the {found.tried} columns looked at" if found.tried > 1 else ""
+    chance = f"p = {found.p_value:.1g}" if found.p_value >= 1e-4 else "p below 0.0001"
+    first = f"column {quoted(name)}, which is not named, explains {per_cent(found.share)} of {found.what}"
+    first += f"{', by a line or a bend along it' if found.lined else ''} ({chance}{beside})"
+    first += "; what contradicts that effects add up may be that. If it was " if found.between else ": if it was "
+    block = f"--block {shlex.quote(name)} (blocks={name!r})"
+    if not found.lined or several:
+        return (
+            f"{first}there before the answers, as a day or an operator is, name it with {block}, and its shifts are "
+            "taken off; or as a factor if its levels can be had again, and combinations with them are asked about and "
+            "planned."
+        )
+    if kinds[name] == "time":
+        return (
+            f"{first}there before the answers, something drifts: write its day or week into a column of its own and "
+            "name that with --block (blocks), and its shifts are taken off."
+        )
+    bins = f"--bins {shlex.quote(f'{name}={BINS}')} {block.replace('blocks', f'bins={{{name!r}: {BINS}}}, blocks')}"
+    return (
+        f"{first}there before the answers, as a temperature is, and not measured with them, {bins} takes its shifts "
+        f"off in {BINS} steps; or name it as a factor with --numeric if it can be set, and answers are asked at its "
+        "values."
+    )
+
+
+def _others(
+    table: Any, used: Collection[str | None], target: str, max_bytes: int | None
+) -> tuple[list[str], dict[str, Kind]]:
+    """The columns besides those used that have no gaps in answered rows: those whose values recur, twice on average,
+    and those that are numbers or times, of which there are more than a few."""
+    frame = scan(table, max_bytes=max_bytes).filter(pl.col(target).is_not_null())
+    held = frame.collect_schema()
+    names = [n for n, kind in held.items() if n not in used and not kind.is_nested() and kind != pl.Object]
+    rows = collect(frame.select(names[:MOST_COLUMNS])) if names else pl.DataFrame()
+    levels = {n: rows[n].n_unique() for n in rows.columns if not rows[n].null_count()}
+    kinds = {n: _kind(n, rows[n]) for n, many in levels.items() if many >= FEWEST_VALUES}
+    recurring = [n for n, many in levels.items() if 2 <= many <= min(len(rows) // 2, MOST_LEVELS)]
+    return recurring, {n: kind for n, kind in kinds.items() if kind}
+
+
+def _kind(name: str, column: pl.Series) -> Kind:
+    if column.dtype.is_temporal():
+        return "time"
+    if column.dtype.is_numeric():
+        return "number" if column.is_finite().all() else ""
+    with suppress(InputError):  # an infinite number, or texts that are no times
+        texts = column.cast(pl.String).unique()
+        numbers = read_numbers(name, texts.head(MOST_COLUMNS))
+        if numbers is not None and len(numbers.values) == len(texts.head(MOST_COLUMNS)):
+            return "number" if len((read_numbers(name, texts) or numbers).values) == len(texts) else ""
+        times.ranks(name, texts.head(MOST_COLUMNS))
+        times.ranks(name, texts)
+        return "time"
+    return ""
+
+
+def _ordered(name: str, kind: Kind, levels: Sequence[Level]) -> Floats:
+    """What is more, for each level."""
+    if kind == "number":
+        return np.array([float(v) for v in levels])
+    return times.ranks(name, pl.Series([str(v) for v in levels])).astype(np.float64)
+
+
+def _combinations(read: Table, held: int, order: int, lines: Mapping[str, str]) -> tuple[Identifiability, Ints]:
+    """The combinations of factors that have an answer, and which of them each answer is of."""
+    assert read.target is not None
+    codes = read.codes[read.target.count > 0].astype(np.int64)
+    space = FactorSpace(read.space.factors[:held])
+    cells, at = np.unique(codes[:, :held], axis=0, return_inverse=True)
+    return Identifiability(cells, space.shape, order, curves_of(space, codes, lines)), at.ravel()
+
+
+def _effects(read: Table, known: Identifiability, at: Ints, blocks: int, alone: bool) -> Floats | None:
+    """What the factors (and named blocks) may add to each answer; None where it is too much to try."""
+    assert read.target is not None
+    codes, cells, held = read.codes[read.target.count > 0].astype(np.int64), known.codes, len(known.shape)
+    effects = len(cells) if alone else known.rows.rows(cells[:1]).shape[1]
+    sizes = [len(f) for f in read.space.factors[held : held + blocks]]
+    if len(codes) * (effects + sum(sizes)) > LARGEST:
+        return None
+    shifts = [np.eye(n)[codes[:, held + k]] for k, n in enumerate(sizes)]
+    return np.hstack([(np.eye(len(cells)) if alone else known.rows.floats(cells))[at], *shifts])
+
+
+def _measured(column: Beside) -> bool:
+    """Whether a column is of numbers with fractions, which name no plate."""
+    return column.order is not None and bool((column.order % 1 != 0).any())
+
+
+def explaining(x: Floats, y: Floats, count: Ints, within: float, columns: Sequence[Beside]) -> Explaining | None:
+    """Which of the columns explains most of what x leaves of the answers, each the mean of ``count`` rows that differ
+    by ``within`` in all. None where it may be chance, or is little."""
+    return likeliest(each(x, y, count, within, [column.ways(np.sqrt(count)) for column in columns]))
+
+
+def likeliest(found: Sequence[Explaining]) -> Explaining | None:
+    """The one that is least a matter of chance, all counted that were tried. None where it may be, or is little."""
+    if not found:
+        return None
+    best = min(found, key=lambda one: one.p_value)
+    best = replace(best, p_value=best.p_value * len(found), tried=len(found))
+    return best if best.p_value < BY_CHANCE and best.share >= MUCH else None
+
+
+def each(
+    x: Floats, y: Floats, count: Ints, within: float, columns: Sequence[Sequence[Way]], dealt: bool = False,
+    weight: Floats | None = None,
+) -> list[Explaining]:  # fmt: skip
+    """What each column that can be tried explains, by the best of its ways; ``dealt``: which has to stand when the
+    column is dealt anew; ``weight``: what each answer is worth, else as many rows as it has."""
+    weight = count.astype(np.float64) if weight is None else weight
+    root = np.sqrt(weight)
+    u, sizes, _ = np.linalg.svd(x * root[:, None], full_matrices=False)
+    q = u[:, sizes > 1e-9 * sizes[0]]
+    left = y * root - q @ (q.T @ (y * root))
+    if float(left @ left) <= EXACT * float(np.square((y - np.average(y, weights=weight)) * root).sum()):
+        return []
+    _, at, many = np.unique(left, return_inverse=True, return_counts=True)
+    scores = ndtri((np.cumsum(many) - many / 2)[at] / len(left))
+    scores -= q @ (q.T @ scores)
+    whole, rows, found = float(left @ left) + within, int(count.sum()) - q.shape[1], list[Explaining]()
+    for place, column in enumerate(columns):
+        tried = list[tuple[float, float, bool]]()
+        for way in column:
+            into, more = way.into, way.into.shape[0] - 1
+            free = len(left) - q.shape[1] - more
+            apart, axes = np.linalg.eigh(np.eye(more + 1) - (into @ q) @ (into @ q).T)
+            if not more or free < LEAST_FREEDOM or apart[1] < SEPARATE:
+                continue
+            own, scored = (float(((axes[:, 1:].T @ (into @ e)) ** 2 / apart[1:]).sum()) for e in (left, scores))
+            rest = max(float(scores @ scores) - scored, 1e-300)
+            p_value = float(fdtrc(more, free, scored / more * free / rest))
+            if dealt and p_value < BY_CHANCE:
+                p_value = max(p_value, by_dealing(into, q, scores, scored, SEPARATE))
+            tried.append((p_value, 1 - (whole - own) / (rows - more) / (whole / rows), way.lined))
+        if tried:
+            p_value, share, lined = min(tried)
+            found.append(Explaining(place, share, p_value * len(tried), 1, lined))
+    return found

@@ -1,0 +1,1 @@
+"""What the rows determine, exactly: integers and row spaces, without a threshold or a tolerance."""

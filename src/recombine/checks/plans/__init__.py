@@ -1,0 +1,1 @@
+"""What to collect: rows for a budget or a precision, their costs and their order."""

@@ -1,0 +1,234 @@
+"""A plan: rows to collect, how precise the answers are with them, and both in words.
+
+Precision is the standard error of the asked answers under least squares, in units of one row's noise (or of the answer,
+where the noise is known): √(xᵀ(XᵀX)⁻¹x).
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from typing import Any
+
+import numpy as np
+
+from recombine.checks.as_read import shown
+from recombine.checks.exact.modular import Floats
+from recombine.checks.plans.outright import Outright
+from recombine.space import Codes, FactorSpace
+
+TRAINED = "of training"
+BOUGHT_BY_TWO = (
+    "on planted tables of two factors whose levels act together, the answers afterwards erred as much as after as many "
+    "unseen rows drawn at random (0.91 to 1.04 times); a row tells of its own combination"
+)
+BOUGHT = (
+    "on planted tables of three factors the answers afterwards erred 0.43 to 0.74 times as much as after as many "
+    "unseen rows drawn at random where one pair acted together, and about as much (0.87 to 1.02 times) where all "
+    "pairs did"
+)
+"""Of rows chosen as if effects add up where they do not (`benchmarks/plans.py`)."""
+AT_SEEN = (
+    "rows are planned at seen levels of every factor; if a factor's levels cannot be had again (a day), name it with "
+    "--block"
+)
+
+
+@dataclass(frozen=True, eq=False)
+class Plan:
+    """Rows to collect, in the order in which to visit them."""
+
+    cells: Codes
+    costs: Floats
+    before: float | None
+    """Typical standard error (root mean square) of the asked answers before; None: some are not determined."""
+    after: float | None
+    worst: float | None
+    bound: float
+    """No plan of this price, of the cells considered, has a smaller typical error; or no plan fewer rows."""
+    fewest: int | None
+    """Where a precision was asked for: no plan has fewer rows."""
+    enough: bool
+    """Whether every asked answer is determined (and as precise as asked)."""
+    noise: float
+    rule: str | None
+    """The rule around which the noise was estimated; None where it was given or is the unit."""
+    changes: float
+    """Price of the changes of factors between rows, in this order."""
+    changes_bound: float
+    assumes: str
+    """What the errors rest on."""
+    scale: str | None = None
+    """The scale on which effects add up, where it is not the answer's own; errors and noise are those of this scale."""
+    typical: float | None = None
+    """On a log scale, where the noise is a share of the answer: a typical one. Errors are shares of the answer too,
+    except where a precision was asked for: then they and the noise, at the typical answer, are in its units."""
+    far: int = 0
+    """Asked combinations outside the seen range of a number, of which the errors do not tell."""
+    left: int = 0
+    """How many of them are outside it also with these rows."""
+    whole: bool = False
+    """Whether the errors are over all combinations, where some were seen and nothing narrower was asked about."""
+    block: str | None = None
+    """What all the rows are in a new one of (a day, a plate), whose shift is estimated with them."""
+    shift: tuple[float, float] = (0.0, 0.0)
+    """How far a single row of a further block is off by that one's shift alone: before the plan and after it."""
+    floor: float | None = None
+    """The largest error after any number of rows, where that is above the error asked for: then none are planned."""
+    forecast: str | None = None
+    """The rule of the forecast that stands beside it, whose error is another one."""
+    doubted: bool = False
+    """Whether what the errors rest on is contradicted or not shown, or pairs answer: then none is told in words."""
+    outright: Outright | None = None
+    """What it costs to measure all that is asked."""
+    caveat: str = ""
+    """Why the error asked for, or that after a budget, may be out of reach also where nothing speaks against what the
+    errors rest on."""
+    repeats: tuple[str, ...] = ()
+    """Of each row: the run that it repeats, or that training has it; empty where it is new."""
+    seed: int | None = None
+    """Of the random order in which the rows stand."""
+
+    def in_runs(self, seed: int) -> Plan:
+        """The rows as they should be run: in random order, so that what drifts from run to run looks like no factor's
+        effect; in visiting order where changing a factor has a price."""
+        if self.changes or self.changes_bound:
+            return self
+        order = np.random.default_rng(seed).permutation(len(self.cells))
+        cells = self.cells[order]
+        seen = {tuple(c) for c, said in zip(self.cells.tolist(), self.repeats, strict=True) if said == TRAINED}
+        repeats = repeats_in(cells, [tuple(cell) in seen for cell in cells.tolist()])
+        return replace(self, cells=cells, costs=self.costs[order], repeats=repeats, seed=seed)
+
+    @property
+    def order(self) -> str:
+        """In which order the rows stand."""
+        if self.changes or self.changes_bound:
+            least = f"and {self.changes_bound:g} at least in any"
+            return f"changes from row to row cost {self.changes:g} in this order, {least}"
+        return "" if self.seed is None else f"runs in random order (seed {self.seed})"
+
+    @property
+    def words(self) -> str:
+        if self.after is None or self.floor is not None:
+            return self._sentence()
+        rows = f"{self._compared()}{self.caveat if len(self.cells) else ''}"
+        told = self._without_errors() if self.doubted else f"{self._sentence()}{rows}"
+        asked = self.outright
+        dear = asked is not None and (self.costs.sum() >= asked.price or (self.doubted and self.fewest is not None))
+        return told + (asked.words if asked is not None and dear else "")
+
+    def _without_errors(self) -> str:
+        by = "" if self.forecast is None else f"; the answers are those of the rule “{self.forecast}”"
+        least = "" if self.fewest is None else f", in which case no plan has fewer than {self.fewest:,}"
+        once = " and each asked combination once before any again"
+        why = "no standard error is told that rests on it, as more rows do not average away what it misses"
+        if not len(self.cells):
+            return f"no rows: every asked answer is as precise already if {self.assumes}; {why}{by}."
+        told = f"{self._rows}, chosen as if {self.assumes}{least},{once}: {why}{by}."
+        return f"{told} What such rows buy: {BOUGHT_BY_TWO if self.cells.shape[1] < 3 else BOUGHT}."
+
+    def _compared(self) -> str:
+        """What the errors are of, for who compares them with others."""
+        if self.noise == 1 and self.forecast is None:
+            return ""
+        text = " This is how far noise moves a plain fit (least squares, not shrunken)"
+        if self.noise != 1:
+            was, now = self.new_row.values()
+            before = "" if was is None or not len(self.cells) else f" ({self._size(was)} before)"
+            own = f" on a further {self.block}, with its own noise and the shift of its {self.block} "
+            own += f"({self._size(self.shift[1])}, which rows on one {self.block} hardly lessen),"
+            own = ", with its own noise," if self.block is None else own
+            text += f"; a new row{own} would be {self._size(now or 0.0)} off{before}"
+        if self.forecast is None:
+            return f"{text}."
+        also = "which holds the noise of the answers and what the rule misses as well"
+        return f"{text}. The forecast is of another error, that of the rule “{self.forecast}”, {also}."
+
+    @property
+    def new_row(self) -> dict[str, float | None]:
+        """How far a single new row is off, typically: the standard error, its own noise and the shift of its block."""
+        ends = {"before": (self.before, self.shift[0]), "after": (self.after, self.shift[1])}
+        return {when: None if e is None else math.hypot(e, self.noise, shift) for when, (e, shift) in ends.items()}
+
+    @property
+    def _rows(self) -> str:
+        on = f" on one new {self.block}" if self.block else ""
+        return f"{len(self.cells):,} row{'s' if len(self.cells) != 1 else ''}{on}"
+
+    def _sentence(self) -> str:
+        around = "" if self.rule is None else f" around the rule “{self.rule}”, what it misses included"
+        known = f"with a noise of {self._size(self.noise)} per row{around}"
+        on = f" on the {self.scale} scale" if self.scale else ""
+        unknown = f"in units of one row's noise{on}" + (", which is not known" if self.fewest is not None else "")
+        unit = unknown if self.noise == 1 else known
+        if self.typical is not None and self.fewest is None:
+            unit = f"in per cent of the answer, {known}"
+        elif self.typical is not None:
+            unit = f"{known}, at an answer of {self.typical:.3g} and in proportion at others"
+        rows = self._rows
+        outside = f"{self.far:,} asked outside the seen range {'is' if self.far == 1 else 'are'} left out"
+        unit += f"; {outside}" if self.far else ""
+        if self.after is None and self.far and self.enough:
+            return f"{rows}; every asked answer lies outside the seen range: no standard error is told."
+        if self.after is None:
+            return f"{rows} leave some asked answers undetermined."
+        was = "some were not determined before" if self.before is None else f"{self._size(self.before)} before"
+        what = "all combinations, seen ones too," if self.whole else "the asked answers"
+        what += f" of an average {self.block}" * bool(self.block)
+        if self.floor is not None:
+            on = f"on one new {self.block}" if self.block else "of those that can be collected"
+            least = f"the largest standard error of {what} stays at {self._size(self.floor)} ({unit})"
+            more = "; rows on several of these would lower it" if self.block else ""
+            more += f"; {rows} determine what is asked" if len(self.cells) else ""
+            least = f"with any number of rows {on}, if {self.assumes}, {least}{more}"
+            return f"the precision asked for is out of reach: {least}."
+        text = f"after {rows}, if {self.assumes}, the typical standard error of {what} is "
+        text = f"{text}{self._size(self.after)} ({was}; {unit})"
+        worst = self._size(self.worst or 0.0)
+        if self.fewest is not None and not len(self.cells):
+            return f"every asked answer is as precise already, if {self.assumes}: at worst {worst} ({unit})."
+        if self.fewest is not None:
+            reached = f"the largest is {worst}, and no plan does it in fewer than {self.fewest:,} rows"
+            reached += ", perhaps none in fewer than these" if self.fewest < len(self.cells) else ""
+            return f"{text}; {reached}." if self.enough else f"{text}; the precision asked for is not reached."
+        return f"{text}; no choice of the same price gets below {self._size(self.bound)}."
+
+    def _size(self, error: float) -> str:
+        return shown(error, share=self.typical is not None and self.fewest is None)
+
+    def to_dict(self, space: FactorSpace) -> dict[str, Any]:
+        return {
+            "rows": space.decode(self.cells),
+            "costs": [float(c) for c in self.costs],
+            "repeats": list(self.repeats),
+            "error": {"before": self.before, "after": self.after, "worst": self.worst, "bound": self.bound},
+            "new_row": self.new_row,
+            "fewest": self.fewest,
+            "enough": self.enough and not self.left,
+            "noise": self.noise,
+            "rule": self.rule,
+            "assumes": self.assumes,
+            "scale": self.scale,
+            "typical": self.typical,
+            "outside": self.far,
+            "block": self.block,
+            "shift": dict(zip(("before", "after"), self.shift, strict=True)),
+            "floor": self.floor,
+            "doubted": self.doubted,
+            "outright": None if self.outright is None else vars(self.outright),
+            "order": "visiting" if self.changes or self.changes_bound else "random",
+            "changes": {"cost": self.changes, "bound": self.changes_bound},
+            "words": self.words,
+        }
+
+
+def repeats_in(cells: Codes, seen: Sequence[bool]) -> tuple[str, ...]:
+    """Of each row, the earlier run that it repeats, or that training has it."""
+    first: dict[tuple[int, ...], int] = {}
+    runs = [first.setdefault(tuple(cell), i) for i, cell in enumerate(cells.tolist(), 1)]
+    return tuple(
+        f"of run {run}" if run < i else TRAINED if has else ""
+        for i, (run, has) in enumerate(zip(runs, seen, strict=True), 1)
+    )

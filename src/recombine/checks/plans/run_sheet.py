@@ -1,0 +1,28 @@
+"""Rows to collect as a table to take to the laboratory: what to run, what it costs, and where the answer goes."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Any
+
+from recombine.checks.exact.modular import Floats
+from recombine.space import Codes, FactorSpace
+
+if TYPE_CHECKING:
+    import polars as pl
+
+
+def run_sheet(
+    space: FactorSpace, cells: Codes, costs: Floats, repeats: Sequence[str], answer: str | None
+) -> pl.DataFrame:
+    import polars as pl
+
+    records, names = space.decode(cells), space.names
+    taken = (*names, answer)
+    run, cost, again = (name if name not in taken else f"check: {name}" for name in ("run", "cost", "repeat"))
+    sheet: dict[str, Any] = {run: range(1, len(records) + 1)}
+    sheet |= {name: [str(levels[name]) for levels in records] for name in names}
+    sheet |= {cost: costs} if len(set(costs.tolist())) > 1 else {}
+    sheet |= {again: repeats} if any(repeats) else {}
+    sheet |= {answer if answer not in names else f"check: {answer}": [None] * len(records)} if answer else {}
+    return pl.DataFrame(sheet)

@@ -1,0 +1,1 @@
+"""Rules that could answer what is asked, each fitted to the seen combinations."""

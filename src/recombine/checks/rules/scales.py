@@ -1,0 +1,83 @@
+"""Scales on which effects may add up: which ones answers allow, and answers brought to one."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+from functools import lru_cache
+
+import numpy as np
+from scipy.special import expit, ndtri
+
+from recombine.checks.exact.modular import Floats
+from recombine.support.table import Target
+
+
+@dataclass(frozen=True)
+class Scale:
+    """A scale on which effects may add up."""
+
+    name: str
+    forth: Callable[[Floats], Floats]
+    back: Callable[[Floats], Floats]
+    learnt: bool = False
+    """Whether the way back is learnt from the answers: it then has to forget those that are left out."""
+    ends: tuple[float, float] = (-math.inf, math.inf)
+    """What answers on it cannot leave."""
+
+
+PLAIN = Scale("", lambda y: y, lambda z: z)
+
+
+def ranks(y: Floats) -> Scale:
+    """Normal scores of the ranks."""
+    places = _normal_scores(len(y))
+    y = np.sort(y)
+    first = np.flatnonzero(np.append(True, y[1:] != y[:-1]))
+    values = y[first]
+    middle = np.add.reduceat(places, first) / np.diff(np.append(first, len(y)))
+    return Scale("rank", lambda v: np.interp(v, values, middle), lambda z: np.interp(z, middle, values), learnt=True)
+
+
+@lru_cache(maxsize=64)
+def _normal_scores(count: int) -> Floats:
+    return np.asarray(ndtri((np.arange(count) + 0.5) / count))
+
+
+def scales(y: Floats, share: bool = True, per_cent: bool = False) -> list[Scale]:
+    """Scales that these answers allow: log above zero, log-odds of shares (or, if they may be, per cents, and of these
+    alone if they are said to be), ranks always."""
+    found = []
+    low, high = float(y.min()), float(y.max())
+    if low > 0 and high > 2 * low:
+        found.append(Scale("log", np.log, np.exp))
+    top = 1.0 if high <= 1 and not per_cent else 100.0
+    if low >= 0 and 0.5 * top < high <= top and high > low and (share or top == 1):
+        edge = 0.5 * top / len(y) if low == 0 or high == top else 0.0  # else effects that add up would not
+        found.append(
+            Scale(
+                "log-odds",
+                lambda v: np.log((v + edge) / (top - v + edge)),
+                lambda z: (top + 2 * edge) * expit(z) - edge,
+                ends=(0.0, top),
+            )
+        )
+    return [*found, ranks(y)] if len(np.unique(y)) > 8 else found
+
+
+def scaled(target: Target, scale: Scale) -> Target:
+    """Answers on a scale: means of cells, and what rows differ by in a cell as far as the scale is straight there."""
+    use, mean = target.count > 0, target.mean.copy()
+    mean[use] = scale.forth(mean[use])
+    return replace(target, mean=mean, spread=target.spread * slopes(target, scale) ** 2)
+
+
+def slopes(target: Target, scale: Scale) -> Floats:
+    """How fast a scale changes with the answer of each cell, over what the mean of its rows may be off."""
+    use, found = target.count > 0, np.ones(len(target.mean))
+    y = target.mean[use]
+    near = np.maximum(np.sqrt(target.spread[use] / target.count[use]), 1e-4 * np.ptp(y))
+    above, below = np.minimum(y + near, y.max()), np.maximum(y - near, y.min())
+    found[use] = (scale.forth(above) - scale.forth(below)) / (above - below)
+    return found

@@ -1,0 +1,1 @@
+"""Does the theorem of First Principles promise generalization? Its assumptions, computed."""

@@ -1,0 +1,1 @@
+"""Rules that wrong answers may follow: the mechanisms that a verdict names."""

@@ -1,0 +1,84 @@
+"""Which factors do answers to seen combinations, too, not vary with, where the right ones do?
+
+Who ignores a factor everywhere does not count as fitted, and rules are looked for among answers to unseen combinations
+alone. So answers are compared among seen combinations that differ in one factor: how far the means of its levels lie
+apart, of given and of right answers, beyond what they do when levels are dealt anew within the same levels of all other
+factors. A factor is ignored where right answers vary with it, given ones do not and, to within two standard errors of
+such deals, by less than a quarter as much, and given ones vary with another factor.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from recombine.mechanisms.answers.answered import Answers
+from recombine.mechanisms.answers.names import brief, share
+from recombine.mechanisms.compared.losing import QUARTER
+from recombine.statistics import FEW, FloatArray
+
+LEVEL = 0.05
+Places = NDArray[np.signedinteger[Any]]
+DEALT, MOST = 500, 40_000
+"""How often levels are dealt anew, and combinations times levels beyond which that takes too long and nothing is
+said."""
+
+
+def ignored(answers: Answers, seed: int = 0, surely: bool = True) -> dict[int, tuple[float, float]]:
+    """The places of factors that are ignored, each with how much given and right answers vary with it; ``surely``:
+    without those that may as well be used."""
+    at, space = answers.compared, answers.space
+    said, due, codes = answers.predicted.mean(axis=0)[at], answers.target[at], answers.codes[at]
+    if not space.finite or len(codes) < FEW or len(codes) * max(space.shape) > MOST:
+        return {}
+    if not np.isfinite(said).all() or answers.classes == ("",):
+        return {}
+    found, used, rng = dict[int, tuple[float, float]](), False, np.random.default_rng(seed)
+    for j, levels in enumerate(space.shape):
+        others = np.delete(codes, j, axis=1)
+        group = np.unique(others, axis=0, return_inverse=True)[1].ravel()
+        (given, doubt, by_chance), (right, _, rarely) = (
+            _apart(v, codes[:, j], levels, group, rng) for v in (said, due)
+        )
+        used |= by_chance <= LEVEL / len(space)
+        proven = rarely <= LEVEL / len(space) and by_chance > LEVEL
+        if (proven or not surely) and right > 0 and given + 2 * doubt * surely <= QUARTER * right:
+            found[j] = (max(0.0, given), right)
+    return found if used or not surely else {}
+
+
+def _apart(values: FloatArray, level: Places, levels: int, group: Places, rng: np.random.Generator) -> tuple[
+    float, float, float
+]:  # fmt: skip
+    """The mean square of what levels add to answers within groups, beyond what dealing them anew gives, how much that
+    varies, and how often it gives as much."""
+    size = np.bincount(group)
+    sums = np.zeros((len(size), values.shape[1]))
+    np.add.at(sums, group, values)
+    own = values - (sums / size[:, None])[group]
+
+    many = np.maximum(np.bincount(level, minlength=levels), 1)
+
+    def between(codes: Places) -> float:
+        sums = [np.bincount(codes, column, levels) for column in own.T]
+        return sum(float((of**2 / many).sum()) for of in sums) / len(own)
+
+    dealt = np.empty(DEALT)
+    order = np.argsort(group, kind="stable")
+    for i in range(DEALT):
+        shuffled = np.lexsort((rng.random(len(group)), group))
+        codes = np.empty_like(level)
+        codes[order] = level[shuffled]
+        dealt[i] = between(codes)
+    found = between(level)
+    return found - float(dealt.mean()), float(dealt.std()), float((1 + (dealt >= found - 1e-12).sum()) / (1 + DEALT))
+
+
+def ignored_words(answers: Answers, found: dict[int, tuple[float, float]]) -> str:
+    """Which they are, in a sentence without a full stop."""
+    names = " or ".join(brief(answers.space.names[j], 20) for j in found)
+    shares = ", ".join(share(given / right) for given, right in found.values())
+    much = f"{shares} of what right ones do" + ", in this order" * (len(found) > 1)
+    return f"Answers to seen combinations, too, hardly vary with {names} (in mean squares, {much})"

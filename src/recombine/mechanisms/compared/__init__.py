@@ -1,0 +1,1 @@
+"""Errors beside what they are held against: simple rules, seen combinations, noise, what was known."""

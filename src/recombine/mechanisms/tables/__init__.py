@@ -1,0 +1,1 @@
+"""Tables of predictions: read, repaired where that is safe, and what is worth saying of them."""

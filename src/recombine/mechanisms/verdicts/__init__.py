@@ -1,0 +1,1 @@
+"""Which verdict the numbers allow, and how it is said."""

@@ -1,0 +1,198 @@
+"""What `measure` found, in words: the verdict with its numbers, what was taken off, and what stands beside it."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from recombine.mechanisms.answers.finding import Finding
+from recombine.mechanisms.answers.names import NOTHING, brief, figure_words, ranged, share
+from recombine.mechanisms.causes.evidence import simplest
+from recombine.mechanisms.compared.comparing import GIVEN, unread
+from recombine.mechanisms.compared.losing import LITTLE
+from recombine.mechanisms.compared.overfitting import better_on_training_rows, noisier
+from recombine.mechanisms.rivals.same import SAME
+from recombine.mechanisms.rivals.told_apart import FAR_LESS
+from recombine.mechanisms.verdicts.noted import unread_factors
+
+if TYPE_CHECKING:
+    from recombine.mechanisms.verdicts.result import MeasureResult
+
+LEVEL_WORDS = " (95 %)"
+FEWEST_COUNTS = 4
+"""Whole numbers from which those judged as classes may be counts."""
+ENOUGH = 20
+"""Unseen combinations below which the sentence says how much so few leave open."""
+ADD = "add predictions for training rows or, better, for new rows of seen combinations"
+
+
+def verdict_words(result: MeasureResult) -> str:
+    """The verdict in one or two sentences, each mechanism with its number; before it, what got no answer at all."""
+    left = result.answers.without_answer
+    return f"{left}. {_verdict(result)}" if left else _verdict(result)
+
+
+def _verdict(result: MeasureResult) -> str:
+    if result.verdict == "not fitted":
+        after = _cut(result) or " What it does elsewhere says little about how it composes." * (not result.look)
+        return f"On its training data it does not count as fitted: {result.why}.{_aside(result)}{after}"
+    if result.verdict == "nothing unseen":
+        every = "Every other" if result.answers.unanswered.count else "Every"
+        told = f"{every} combination asked about was seen in training; the error on them is {ranged(result.seen)}."
+        return told + _aside(result)
+    if result.verdict == "nothing seen":
+        return (
+            f"The error on unseen combinations is {ranged(result.unseen)}; no seen combination was asked about, so "
+            f"neither the fit nor the gap can be judged: {ADD}.{_beside(result)}" + f" {result.why}." * bool(result.why)
+        )
+    rows = "new rows of seen ones" if result.answers.like else "the training rows of seen ones"
+    numbers = (
+        f"error {ranged(result.unseen)}{LEVEL_WORDS * result.unseen.bounded} on unseen combinations against "
+        f"{ranged(result.seen)} on {rows}, " + beyond(result, f"a gap of {ranged(result.gap)}")
+    )
+    learnt = share(result.training.mean)
+    besides = f" It overfits besides: the error on training rows is {learnt}{_unless(result)}."
+    besides *= _better_on_training_rows(result) and not result.look
+    if result.verdict == "composes":
+        how = result.why or f"as it answers seen ones, to within the margin of {result.settings['margin']:g}"
+        return f"It answers unseen combinations {how}: {numbers}.{_tested(result)}{besides}{_beside(result)}"
+    if result.verdict == "overfits":
+        return (
+            f"It overfits, {result.why or 'and not composing is not what fails'}: {numbers}, where the error on "
+            f"training rows is {learnt}{_unless(result)}.{_beside(result)}"
+        )
+    if result.verdict == "unclear":
+        constant = result.comparison.constant
+        cut = "" if constant is None or constant.difference.high < 0 else _cut(result)
+        return (
+            f"Whether it fails on unseen combinations is not clear: {numbers}; {result.why}.{besides}{_beside(result)}"
+            f"{cut}"
+        )
+    named = [f"{e.mechanism} ({e.numbers()})" for e in result.evidence if e.named]
+    how = f"Mechanism: {'; '.join(named)}." if named else (
+        f"The other {'one errs' if result.rest[0] == 1 else f'{result.rest[0]:,} err'} by {share(result.rest[1])}, "
+        f"seen ones by {share(result.seen.mean)}."
+        if result.rest else _silent(result.evidence, unread_factors(result.answers))
+    )  # fmt: skip
+    start = "It fails on unseen combinations" if result.verdict == "fails" else "It composes in part"
+    said = not result.why or result.why == result.answers.without_answer
+    part = "" if said else f" {result.why[0].upper()}{result.why[1:]}."
+    return f"{start}: {numbers}.{besides}{_beside(result)}{part} {how}"
+
+
+def _cut(result: MeasureResult) -> str:
+    """What was done to probabilities or whole numbers, in a sentence, where they could be judged as they are."""
+    if result.answers.coded and len(result.answers.classes or ()) >= FEWEST_COUNTS:
+        return " Whole numbers were judged as classes; --target-kind number judges counts and ratings."
+    cut = "log loss" in result.answers.scores and result.answers.classes == ("0", "1") and SAME not in result.look
+    return " Probabilities were cut at 0.5; --target-kind number judges them as they are." * cut
+
+
+def _tested(result: MeasureResult) -> str:
+    """How few unseen combinations were tested, and what share of others none of them would have shown."""
+    count = int(result.answers.unseen.sum())
+    if count >= ENOUGH:
+        return ""
+    only = f"Only {count} unseen combination{'s were' if count > 1 else ' was'} tested"
+    left = f"up to {1 - 0.05 ** (1 / count):.0%} of all others could still fail"
+    return f" {only}: {left} (95 %, if none of these fails and they were drawn at random)."
+
+
+def _better_on_training_rows(result: MeasureResult) -> bool:
+    """Whether training rows are answered better than new rows of seen combinations, by more than the margin."""
+    return better_on_training_rows(result.answers, result.seen, result.training.mean, result.settings["margin"])
+
+
+def _unless(result: MeasureResult) -> str:
+    """On what it hangs that it overfits, where the noise of training rows and of new ones is not known."""
+    known = result.comparison.floor.over == GIVEN or noisier(result.answers) is not None
+    return "" if known else " (unless test rows are noisier than training rows, which too few rows tell)"
+
+
+def beyond(result: MeasureResult, gap: str) -> str:
+    """The gap, and the noise that was taken off both errors before they were compared, in words."""
+    seen, unseen = result.noise
+    if max(result.noise) <= 0:
+        return gap
+    if (
+        unseen > result.unseen.mean + NOTHING or seen > result.seen.mean + NOTHING
+    ):  # It was told from rows of a few combinations.
+        return f"beside a noise of {share(unseen)} and {share(seen)}: beyond it, {gap}"
+    noise = "noise" if unread(result.answers) >= FAR_LESS else "what it leaves of the noise"
+    parts = [
+        "all" if of - own <= NOTHING else "nearly all" if share(own) == share(of) else share(own)
+        for own, of in ((unseen, result.unseen.mean), (seen, result.seen.mean))
+    ]
+    if parts[0] == parts[1] and parts[0].endswith("all"):
+        return f"{parts[0]} of it {noise}: beyond that, {gap}"
+    if not any(part.endswith("all") for part in parts):
+        return f"of which {parts[0]} and {parts[1]} are {noise}: beyond it, {gap}"
+    return f"of which {parts[0]} on unseen and {parts[1]} on seen ones are {noise}: beyond it, {gap}"
+
+
+def _aside(result: MeasureResult) -> str:
+    """How many members were left out, in a sentence; none where all diverged."""
+    out = {
+        "diverged": result.diverged * (result.fits or result.unfitted > 0),
+        "did not fit": result.unfitted * result.fits,
+    }
+    of = f"of {len(result.answers.members) + sum(out.values()):,} members"
+    return "".join(f" {n:,} {of} {what} and {'is' if n == 1 else 'are'} left out." for what, n in out.items() if n)
+
+
+def _beside(result: MeasureResult) -> str:
+    """The members left out, and the learner beside simple rules, in a sentence each."""
+    rules = (result.comparison.constant, result.comparison.adding, result.comparison.best)
+    shown = [c for c in rules if c is not None]
+    shown += [c for c in result.comparison.others if not c.rule]
+    texts = list(dict.fromkeys(
+        f"{brief(c.name)} {share(c.error.mean)}" + f" ({c.verdict})" * bool(c.verdict) for c in shown
+    ))  # fmt: skip
+    recall = [(k, v, side) for side, of in result.scores().items() for k, v in of.items() if k.startswith("recall")]
+    if len(result.answers.classes or ()) > 2 and not (
+        len(recall) == 2 and (recall[1][1] or 0) < (recall[0][1] or 0) / 2
+    ):
+        recall = []  # Of several classes one is always the worst.
+    found = ", ".join(f"{share(v)} on {side}" for _, v, side in recall)
+    worst = ", the worst class on unseen ones" * (len(result.answers.classes or ()) > 2)
+    rare = f" {recall[0][0].replace('recall', 'Recall', 1)}{worst}: {found} combinations." if recall else ""
+    guess = result.left_open
+    open_ = f" (rules are arbitrary at {guess.count:,} of {guess.of:,} combinations)" * bool(guess.count)
+    beside = f" On the same unseen rows, {', '.join(texts)}{open_}." if texts and result.answers.unseen.any() else ""
+    return _aside(result) + beside + rare
+
+
+def noise_words(result: MeasureResult) -> str:
+    """The error that is left to whoever knows the factors alone, in words, beside that of one that reads more."""
+    floor = result.comparison.floor
+    if not np.isfinite(floor.mean):
+        return "unknown, as few rows share a combination"
+    if floor.over == GIVEN:
+        return f"error {share(floor.mean)}, as was said"
+    if floor.mean > 0 and unread(result.answers) < LITTLE:
+        own = f"error {share(result.noise[0])} on seen and {share(result.noise[1])} on unseen combinations"
+        return f"{own}: what it does not tell apart; who knows the factors alone is left {figure_words(floor)}"
+    weighed = "; the gap weighs combinations alike, this figure examples" * (max(result.noise) > 0)
+    differ = "differ in their answer" if floor.mean > 0 else "agree"
+    return f"error {figure_words(floor)}: rows of one combination {differ}{weighed}"
+
+
+def _silent(evidence: Sequence[Finding], unread: Sequence[str] = ()) -> str:
+    """That no mechanism is named and, where one comes near, which and what it lacks. ``unread``: factors that no answer
+    depends on, which is seen without any measure."""
+    but = f"; but no answer depends on {' or '.join(unread)}" if unread else ""
+    if not evidence:
+        return f"No mechanism is named: no measure of one could be taken{but}."
+    first = simplest([e for e in evidence if e.puzzles])
+    near = max((e for e in evidence if e.id == first), key=lambda e: e.explains or 0.0, default=None)
+    if near is None:
+        taken = "the one measure taken does not speak" if len(evidence) == 1 else (
+            f"none of the {len(evidence)} measures taken speaks"
+        )  # fmt: skip
+        return f"No mechanism is named: {taken} for one{but}."
+    beside = "" if near.chance is None else f", {near.reference} {share(near.chance)}"
+    return (
+        f"No mechanism is named. Most like: {near.mechanism} ({ranged(near.value)} follow it{beside}), but {near.why}."
+    )
