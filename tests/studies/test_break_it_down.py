@@ -19,7 +19,7 @@ from recombine.runs.files import sha256_of
 from recombine.structure import Choice, MaskSettings, Protocol, accuracy
 from recombine.studies.break_it_down import STUDY, tables
 from recombine.studies.break_it_down.bases import STEPS
-from recombine.studies.break_it_down.claims import BASE, CHOSEN, LANGUAGE, PART, PASSED, _of, _rho
+from recombine.studies.break_it_down.claims import BASE, CHOSEN, LANGUAGE, PASSED, _of, _rho
 from recombine.studies.break_it_down.dissection import DissectionRun, Pretraining, read_bases
 from recombine.studies.break_it_down.settings import FILE, HASH, SMALL_RESNET, _encoder
 from recombine.tasks import Contours, OddOneOutTask
@@ -112,8 +112,7 @@ def test_masks_are_averaged_by_base_and_bases_without_one_are_asked_for() -> Non
     assert _of("d_abl", LANGUAGE, CHOSEN).read(read).values() == pytest.approx((-0.6, -0.4))
     assert _of("d_abl", LANGUAGE).read(read).asked.height == 3
     assert _of("d_abl", LANGUAGE, pl.col("d_abl") < -1).read(read).values() == (), "nothing is filled in"
-    assert _of("d_abl", LANGUAGE, unit=PART).read(read).asked.height == 6
-    gain = _of("d_abl", LANGUAGE, CHOSEN, unit=PART).minus(_of("d_abl", LANGUAGE, PASSED, unit=PART), pair=PART)
+    gain = _of("d_abl", LANGUAGE, CHOSEN).minus(_of("d_abl", LANGUAGE, PASSED), pair=BASE)
     assert gain.read(read).values() == pytest.approx((-0.2, 0.0))
 
 

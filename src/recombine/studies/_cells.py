@@ -25,8 +25,8 @@ Take = Literal["mean", "sum", "min", "max"]
 
 LAST = pl.col("step") == pl.col("step").max().over("run")
 """The end of each run."""
-CORRELATION = (-1.0, 1.0)
-"""The limits of a correlation."""
+CORRELATION, SHARE = (-1.0, 1.0), (0.0, 1.0)
+"""The limits of a correlation, and of a share."""
 NO_LIMITS = (-math.inf, math.inf)
 
 

@@ -10,11 +10,11 @@ from typing import Any
 
 import polars as pl
 
-from recombine.studies._cells import CORRELATION, LAST, Cells, Names, cells, rising
+from recombine.studies._cells import CORRELATION, LAST, NO_LIMITS, SHARE, Cells, Names, cells, rising
 from recombine.studies.break_it_down.settings import BERT_LAYERS, RESNET_LAYERS
 from recombine.studies.claims import Claim, Published, Test
 
-BASE, PART = ("bases_of", "base"), ("bases_of", "base", "subroutine")
+BASE = ("bases_of", "base")
 SCRATCH = pl.col("pretraining").is_in(["none", "odd-one-out task"]) & (pl.col("rate") > 1e-4)
 """Without what learnt other things before or at the paper's low rate; those are compared with these."""
 FAITHFUL, FAITHFUL_PRETRAINED, FAITHFUL_LONGER, FAITHFUL_CONTOURS = (
@@ -32,15 +32,17 @@ ASIDE = SEARCHED_AT_LENGTH | ALONE
 """These, and bases that differ from others in one thing and are compared with them alone."""
 EVERY_LAYER = pl.col("layers") == BERT_LAYERS[0]
 SEEN_BEFORE = "asked when both means had been seen"
+SINGULAR = "in the singular, as here: −.51 (subject) and −.42 (verb) pretrained, −.42 and −.26 from scratch"
 LESS = "D_abl from scratch less that of pretrained bases"
 ENCODERS, RESNETS = ((pl.col("kind") == kind) & ~ASIDE for kind in ("word encoder", "resnet"))
 LANGUAGE, VISION = SCRATCH & ENCODERS & (pl.col("run") != "bert-long"), SCRATCH & RESNETS
 TASKS, EVERY, TOY = LANGUAGE | VISION, ENCODERS | RESNETS, pl.col("task") == "toy"
 """``EVERY``: at any rate, whatever was learnt before, as the released masks are."""
-SLOW = ENCODERS & (pl.col("rate") == 1e-4)
+SLOW = ENCODERS & (pl.col("rate") == 1e-4) & (pl.col("base") < 5)
 PRETRAINED = pl.col("pretraining") == "masked words"
-"""Encoders of all four rules at 1e-4, with and without pretraining. That is the paper's rate from scratch but for
-agreement in the plural; of pretrained ones for reflexives in the plural alone."""
+"""Encoders of all four rules at 1e-4, with and without pretraining, five of each. Those of one number start from the
+same weights, and those of a text share their pretraining: so a unit is a number, over its four rules. That is the
+paper's rate from scratch but for agreement in the plural; of pretrained ones for reflexives in the plural alone."""
 RANDOM = TASKS & (pl.col("random") > 0)
 WIDTHS = (pl.col("task") == "number–contact") & (pl.col("depth") == 18) & SCRATCH & ~ASIDE
 WITH_CONTACT, PAIR = pl.col("task").str.ends_with("–contact") & RESNETS, (pl.col("task") == "inside–number") & RESNETS
@@ -59,7 +61,7 @@ STRICT = (pl.col("sub_target") > 0.9) & (pl.col("sub_other") < 0.5) & LOST
 GATED = pl.col("unseen").filter(pl.col("gated") & LAST)
 SPREAD = (pl.col("unseen") - GATED.mean()) ** 2 * GATED.count() / (GATED.count() - 1)
 """A member's share of the variance over members that do their own task, at the last step."""
-SHARE = pl.col("d_abl_all") / (pl.mean_horizontal("on left digit", "on right digit") - 0.1)
+OF_ONE_DIGIT = pl.col("d_abl_all") / (pl.mean_horizontal("on left digit", "on right digit") - 0.1)
 """D_abl over accuracy on one digit alone, above one in ten."""
 RELEASED = "ours, asked of the released results too"
 MASKS, SEARCHES, CONTROL = "288 masks of trained bases", "2304 search masks", "243 masks of untrained networks"
@@ -67,13 +69,13 @@ MASKS, SEARCHES, CONTROL = "288 masks of trained bases", "2304 search masks", "2
 
 def _of(value: str | pl.Expr, of: pl.Expr, *where: pl.Expr, network: str = "trained", role: str = "search",
         unit: Names = BASE, subroutine: str | None = None, asked_of: pl.Expr | None = None,
-        **more: Any) -> Cells:  # fmt: skip
+        limits: tuple[float, float] = NO_LIMITS, **more: Any) -> Cells:  # fmt: skip
     """Masks of the bases that ``of`` names; asked are all of these, whether or not they, or a mask, passed, or those
     that ``asked_of`` names."""
     named: dict[str, Any] = {"network": network, "unit": unit} | ({"subroutine": subroutine} if subroutine else {})
-    within = () if unit == PART or more else ("subroutine",)
+    within = () if more else ("subroutine",)
     asked = cells("accuracy", "parts", of if asked_of is None else asked_of, **named)
-    return cells(value, "masks", of, *where, role=role, within=within, asked=asked, **named, **more)
+    return cells(value, "masks", of, *where, role=role, within=within, asked=asked, limits=limits, **named, **more)
 
 
 def _chosen(of: pl.Expr, value: str | pl.Expr = "d_abl", **more: Any) -> Cells:
@@ -149,7 +151,7 @@ KNOWN = (
 FOUND = (
     _paper("part-does-its-own",
            "In a trained network a part is found that does a subroutine by itself (accuracy of at least .9).",
-           _of(DONE, EVERY).above(0.5, nothing=0.0), "of masks", 0.948, MASKS),
+           _of(DONE, EVERY, limits=SHARE).above(0.5, nothing=0.0), "of masks", 0.948, MASKS),
     _paper("part-does-not-the-other", "That part does its own subroutine better than the other.",
            _chosen(EVERY, "d_sub").above(), "D_sub", 0.617, "mean D_sub of vision searches; .298 in language"),
     # What short searches show of encoders from scratch is ours: the paper's finds more (faithful-below-short).
@@ -157,8 +159,8 @@ FOUND = (
             f"Agreement: without the chosen part for {one}, {one} suffers more than the other (bases from scratch "
             "that learn at a rate that we chose, searched briefly).",
             _chosen(LANGUAGE, subroutine=one).below(), "D_abl", f"BERT from scratch, {where}", value)
-      for one, value, where in (("subject", -0.365, "singular −.417 and plural −.313"),
-                                ("verb", -0.13, "singular −.260 and plural +.003, not significant"))),
+      for one, value, where in (("subject", -0.417, "singular (plural −.313)"),
+                                ("verb", -0.26, "singular (plural +.003), neither significant"))),
     *(_ours(f"removable-agreement-{one}-slow", "Agreement at the paper's rate of 1e-4, from scratch, searched briefly: "
             f"without the chosen part for {one}, {one} suffers more than the other.",
             _in("bert-slow", subroutine=one).below(), "D_abl", "BERT from scratch, singular", value)
@@ -175,7 +177,7 @@ FOUND = (
           "sign of each mask is a coin's", unit="of masks, less what choosing gives"),
     _ours("strict-reading-rare",
           "A strict reading (.9 and below .5 with the part; below .5 and above .75 without) holds for fewer than half.",
-          _chosen(EVERY, STRICT).below(0.5, nothing=0.5), "of masks", MASKS, 0.212),
+          _chosen(EVERY, STRICT, limits=SHARE).below(0.5, nothing=0.5), "of masks", MASKS, 0.212),
     # Were a part lost only where its weights are zero, the difference would be D_abl itself.
     _paper("redrawn-or-zero", "Whether removed weights are set to zero or drawn anew makes little difference to D_abl.",
            _chosen(EVERY, (pl.col("random_d_abl") + GAP).abs()).below(0.11, nothing=0.4), "|difference|", 0.03,
@@ -186,12 +188,12 @@ SELECTION = (
     # Were every setting as good as the chosen, the gap would be the published one of these: .355 and .156.
     _ours("typical-language",
           "Language: over all settings that pass, the mean gap between other and target after removal is below .15.",
-          _of(GAP, ENCODERS, PASSED, unit=PART).below(0.15, nothing=0.355), "−D_abl", SEARCHES, 0.019),
+          _of(GAP, ENCODERS, PASSED).below(0.15, nothing=0.355), "−D_abl", SEARCHES, 0.019),
     _ours("typical-vision", "Contours: over all settings that pass, the mean gap is below .15.",
-          _of(GAP, RESNETS, PASSED, unit=PART).below(0.15, nothing=0.156), "−D_abl", SEARCHES, 0.032),
+          _of(GAP, RESNETS, PASSED).below(0.15, nothing=0.156), "−D_abl", SEARCHES, 0.032),
     *(_ours(f"chosen-above-typical-{name}", f"{task}: the chosen setting shows a larger gap than the mean of those "
             "that pass, on problems it was not chosen on.",
-            _chosen(of, GAP, unit=PART).minus(_of(GAP, of, PASSED, unit=PART), pair=PART).above(), "of −D_abl",
+            _chosen(of, GAP).minus(_of(GAP, of, PASSED), pair=BASE).above(), "of −D_abl",
             f"{SEARCHES}: the chosen of 24 on test less the mean", gain)
       for name, task, of, gain in (("language", "Language", ENCODERS, 0.336), ("vision", "Contours", RESNETS, 0.124))),
     _ours("seeds-alike", "Masks of one subroutine found with different seeds share more weights than chance gives.",
@@ -203,12 +205,12 @@ SELECTION = (
 UNTRAINED = (
     _ours("untrained-passes",
           "In an untrained network, too, a part is found that does a subroutine: masking is training.",
-          _of(DONE, CONTROL_TASKS, unit=PART, **FRESH).above(0.5, nothing=0.0), "of masks", CONTROL, 0.716),
+          _of(DONE, CONTROL_TASKS, **FRESH, limits=SHARE).above(0.5, nothing=0.0), "of masks", CONTROL, 0.716),
     _ours("untrained-d-sub", "And it does that one better than the other, in most masks: D_sub alone says nothing.",
-          _of(pl.col("d_sub") > 0, CONTROL_TASKS, KEEPS, unit=PART, **FRESH).above(0.5, nothing=0.5), "of masks",
+          _of(pl.col("d_sub") > 0, CONTROL_TASKS, KEEPS, **FRESH, limits=SHARE).above(0.5, nothing=0.5), "of masks",
           CONTROL, 0.93),
     _paper("untrained-d-abl-rare", "But D_abl below −.05 is rare there.",
-           _of(GAP > 0.05, CONTROL_TASKS, KEEPS, unit=PART, **FRESH).below(0.25, nothing=0.5), "of masks", 0.029,
+           _of(GAP > 0.05, CONTROL_TASKS, KEEPS, **FRESH, limits=SHARE).below(0.25, nothing=0.5), "of masks", 0.029,
            CONTROL),
     _ours("untrained-some-pass", "In most untrained networks their own search finds a mask that passes.",
           _of(PASSED, CONTROL_TASKS | TOY, take="max", counted=True, **FRESH).above(0.5, nothing=0.5), "of networks",
@@ -223,7 +225,7 @@ UNTRAINED = (
           _of("d_abl", LANGUAGE, PASSED, **FRESH).above(), "D_abl",
           "mean of eight cells of untrained BERT, +.07 to +.73", 0.502),
     _ours("untrained-vision-collapses", "Contours: what is left of an untrained network is at chance on both.",
-          _of(EITHER, VISION & ~EMPTIED, KEEPS, unit=PART, **FRESH).below(0.35, nothing=KEPT), "accuracy",
+          _of(EITHER, VISION & ~EMPTIED, KEEPS, **FRESH).below(0.35, nothing=KEPT), "accuracy",
           ".26 on the target, .25 on the other", 0.26),
     Claim("trained-below-untrained",
           "D_abl of chosen masks is lower in trained than in untrained networks that have had a search of their own.",
@@ -257,7 +259,7 @@ NEW = (
           "its run"),
     _ours("parts-outgrow-accuracy", "As a share of what the network does with one digit alone (above chance, which "
           "limits D_abl) it falls, too, from 80 to 160 and from 160 to 400.",
-          rising(*(cells(SHARE, "when", pl.col("step") == step) for step in (400, 160, 80)),
+          rising(*(cells(OF_ONE_DIGIT, "when", pl.col("step") == step) for step in (400, 160, 80)),
                  names=("400 steps", "160", "80"), pair="member"), "smallest difference of D_abl as a share",
           "the rival of the claim before, asked when its means had been seen"),
     _ours("removable-above", "Contours, contact one of two rules: parts of the last stage are more removable than "
@@ -335,7 +337,7 @@ LARGER = (
           rising(*(_chosen(WIDTHS & (pl.col("width") == width)) for width in (32, 16, 8)),
                  names=("32 channels", "16", "8")), "D_abl of the narrower less that of the wider",
           "twice as wide: mean of both rules −.259 for the wide variant, −.164 for ResNet-50", -0.095),
-    # A gain as large as that of BERT's pretraining in the release is −.245.
+    # A gain as large as that of BERT's pretraining in the release, over both numbers, is −.245.
     _paper("contrastive-does-not-help",
            "Number–contact: contrastive pretraining does not make parts clearly more removable (bases of both kinds "
            "learn at 1e-3, a rate that we chose; the paper's at 1e-4 after it).",
@@ -344,14 +346,12 @@ LARGER = (
     _ours("pretraining-helps",
           "Agreement: pretraining makes parts more removable: D_abl is lower than from scratch (bases of both kinds "
           "learn at 5e-4, a rate that we chose, and are searched briefly).",
-          _in("bert-pretrained").minus(_in("bert-scratch"), "base").below(), "D_abl",
-          "−.48 (subject) and −.51 (verb) pretrained, −.37 and −.13 from scratch", -0.245),
+          _in("bert-pretrained").minus(_in("bert-scratch"), "base").below(), "D_abl", SINGULAR, -0.123),
     _ours("pretraining-helps-slow",
           "Agreement: at 1e-4, the paper's rate from scratch, pretraining makes parts more removable, by brief "
           "searches: D_abl is lower than from scratch.",
           rising(_in("bert-slow-pretrained"), _in("bert-slow"), names=("pretrained", "from scratch")),
-          LESS,
-          "−.48 (subject) and −.51 (verb) pretrained, −.37 and −.13 from scratch", 0.245),
+          LESS, SINGULAR, 0.123),
     *(_ours(f"pretraining-helps-{rule}", f"So it does for {called}.",
             rising(_in(f"{rule}-pretrained"), _in(rule), names=("pretrained", "from scratch")),
             LESS, where, gain)
@@ -361,15 +361,17 @@ LARGER = (
           ("reflexives-plural", "reflexives in the plural", 0.150, "−.61 and −.43 pretrained, −.46 and −.28 without"))),
     _paper("removable-pretrained", "Over all four rules: without the chosen part of a pretrained encoder that rule "
            "suffers more than the other.",
-           _chosen(SLOW & PRETRAINED).below(), "D_abl", -0.419, "mean of eight cells of pretrained BERT"),
-    _ours("removable-scratch", "So it is from scratch, by brief searches.", _chosen(SLOW & ~PRETRAINED).below(),
-          "D_abl", "mean of eight cells of BERT from scratch", -0.259),
+           _chosen(SLOW & PRETRAINED, unit="base").below(), "D_abl", -0.419, "mean of eight cells of pretrained BERT"),
+    _ours("removable-scratch", "So it is from scratch, by brief searches.",
+          _chosen(SLOW & ~PRETRAINED, unit="base").below(), "D_abl", "mean of eight cells of BERT from scratch",
+          -0.259),
     _paper("alone-pretrained", "The chosen part of a pretrained encoder does its own rule better than the other.",
-           _chosen(SLOW & PRETRAINED, "d_sub").above(), "D_sub", 0.524, "mean of eight cells of pretrained BERT"),
+           _chosen(SLOW & PRETRAINED, "d_sub", unit="base").above(), "D_sub", 0.524,
+           "mean of eight cells of pretrained BERT"),
     _ours("pretraining-helps-typical", "Over all four rules at 1e-4 and all masks that pass, not the chosen ones "
           "alone, D_abl is lower in pretrained encoders than from scratch.",
-          rising(*(_of("d_abl", SLOW & of, PASSED) for of in (PRETRAINED, ~PRETRAINED)),
-                 names=("pretrained", "from scratch")), LESS,
+          rising(*(_of("d_abl", SLOW & of, PASSED, unit="base") for of in (PRETRAINED, ~PRETRAINED)),
+                 names=("pretrained", "from scratch"), pair="base"), LESS,
           "asked when both means had been seen"),
     _ours("pretraining-longer-helps", "Agreement, singular and plural at 1e-4: parts of bases pretrained for 8000 "
           "steps are more removable than those of bases pretrained for 800.",
@@ -452,7 +454,7 @@ LENGTH = (
     _ours("pretraining-helps-faithful", "Searched so, parts of pretrained bases are the more removable: their D_abl "
           "is lower than from scratch.",
           _below_scratch(FAITHFUL_PRETRAINED, SEARCHED_LONG_PRETRAINED), LESS,
-          "−.51 (subject) and −.42 (verb) pretrained, −.42 and −.26 from scratch", 0.123),
+          SINGULAR, 0.123),
     _ours("pretraining-typical-faithful", "Searched so, over all masks over every layer instead of the chosen ones, "
           "D_abl is lower in pretrained bases than from scratch.",
           _below_scratch(FAITHFUL_PRETRAINED, SEARCHED_LONG_PRETRAINED, EVERY_LAYER), LESS, SEEN_BEFORE),
