@@ -48,7 +48,7 @@ def test_notes_of_tables_that_people_bring():
     assert "--target-kind number forecasts the share of 1" in said
     for same in (0.1, 5.0):
         told = check(table(codes, [same] * 24), ["a", "b"], target="y")
-        assert told.sentence().startswith("Expect a root-mean-square error of 0 (all seen answers are the same")
+        assert told.sentence().startswith("Expect a root-mean-square error of 0 in y (all seen answers are the same")
         assert {rule.error for rule in told.forecast.rules} == {0.0}
     one = check({"a": [1, 2, 1, 2], "y": [1.0, 2.0, 1.5, 2.5]}, ["a"], target="y")
     assert "With one factor there is nothing to recombine" in " ".join(one.notes)

@@ -78,6 +78,8 @@ def judge(
     """The forecast first: what else is tested depends on the rule that it recommends. ``wanted``: what is asked about,
     where it is a table; answers that it carries are held against the forecast's."""
     expected, why_not = _forecast(known, train, asked, rules, seed)
+    if expected is not None and train.target is not None:
+        expected = replace(expected, answer=train.target.name)
     if expected is not None and wanted is not None:
         expected = replace(expected, realised=_realised(expected, known, train, wanted))
     fit = _additivity(known, train, expected)

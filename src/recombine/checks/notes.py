@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 import shlex
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from statistics import median
 
 import numpy as np
@@ -17,6 +17,7 @@ from recombine.checks.exact.modular import Floats
 from recombine.checks.forecasts.expected import Forecast
 from recombine.checks.forecasts.forecast_words import pairs_asked
 from recombine.checks.given import MOST_WRITTEN
+from recombine.checks.headed import Headed
 from recombine.checks.judging import Judged
 from recombine.checks.rules.adding import Adding
 from recombine.checks.rules.learners import LEARNERS
@@ -122,7 +123,19 @@ def _told(train: Table, wanted: Table | None, expected: Forecast | None) -> list
     first = f"on {which} asked about that are determined and carry answers the {expected.metric} was {error}"
     first += f", that of the same answer for all {same} (forecast {shown(expected.error, expected.share)}, "
     others = "" if expected.other_blocks is None else f", of other blocks about {shown(expected.other_blocks)}"
-    return [f"{first}{low} to {high}{others}{_of_fewer(train.target, wanted.target, expected)}); {own}."]
+    note = f"{first}{low} to {high}{others}{_of_fewer(train.target, wanted.target, expected)}); {own}."
+    return [Headed(note, _as_it_came(expected, told, which))]
+
+
+def _as_it_came(expected: Forecast, told: Mapping[str, float], which: str) -> str:
+    """That the answers which asked rows carry did not keep what was forecast, in a sentence."""
+    error, same = apart(told["error"], told["constant"], expected.share)
+    beyond = told["error"] > expected.high
+    if not (beyond or told["error"] > told["constant"]):
+        return ""
+    said = f"On the {which} asked about whose answers are told the error was {error}"
+    said += ", above that interval" if beyond else ""
+    return f"{said}; that of the same answer for all was {same}."
 
 
 def _of_fewer(seen: Target, told: Target, expected: Forecast) -> str:

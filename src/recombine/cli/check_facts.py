@@ -15,17 +15,44 @@ MOST_COLUMNS = 20
 """Factors up to which combinations are shown as rows of a table."""
 MOST_NAMED = 10
 """Levels that are named."""
+MOST_PIECES = 5
+"""Pieces of training that nothing relates to each other, up to which they are named."""
 
 
 def facts(result: CheckResult) -> list[tuple[str, str]]:
-    """Names and texts: notes on slips first, as nothing holds where there is one, other notes last."""
+    """Names and texts: what the verdict rests on, then notes on slips, as nothing holds where there is one; other notes
+    last."""
     return [
+        *_verdict(result),
         *(("note", slip) for slip in result.notes[: result.slips]),
         *_training_and_asked(result),
         *_coverage(result),
         *_answers(result),
         *(("note", note) for note in result.notes[result.slips :]),
     ]
+
+
+def _verdict(result: CheckResult) -> list[tuple[str, str]]:
+    """What the first line leaves unsaid of the verdict, why some of what is asked is not determined, and what the
+    forecast supposes."""
+    _, *more = result.paragraphs
+    found = list(zip(("verdict", "forecast"), more, strict=False))
+    return found[:1] + _apart(result) + found[1:]
+
+
+def _apart(result: CheckResult) -> list[tuple[str, str]]:
+    """Levels that nothing seen relates to the others."""
+    if not 1 < len(result.pieces) <= MOST_PIECES or result.determined:
+        return []
+    pieces = sorted(result.pieces, key=lambda piece: sum(map(len, piece.values())))
+    named = [
+        " and ".join(f"{name} {_some([quoted(v) for v in levels])}" for name, levels in piece.items())
+        for piece in pieces[:-1]
+    ]
+    seen = f"{named[0]} were seen with each other alone" + (
+        f", as were {'; as were '.join(named[1:])}" if named[1:] else ""
+    )
+    return [("why", f"{seen}: nothing relates them to the others")]
 
 
 def _training_and_asked(result: CheckResult) -> list[tuple[str, str]]:

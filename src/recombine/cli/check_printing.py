@@ -28,7 +28,7 @@ COLOURS = {
 
 def print_check(result: CheckResult, out: Path | None, best: Literal["max", "min"] | None, plan: Path | None) -> None:
     """The verdict, a plan that was asked for, facts, combinations, what to collect, and what was written where."""
-    print_verdict(result.verdict + result.beside, COLOURS.get(result.verdict, "green"), result.sentence())
+    print_verdict(result.verdict + result.beside, COLOURS.get(result.verdict, "green"), result.paragraphs[0])
     if result.plan is not None:  # somebody asked for it
         print_plan(result.space, result.plan, PLANNED)
         if result.shifts is None and len(result.plan.cells):

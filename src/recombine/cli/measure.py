@@ -234,6 +234,8 @@ def _show(result: MeasureResult, page: Path | None) -> None:
         where.print(_beside(result, Table))
     if result.evidence:
         say("")
+        named = any(e.named for e in result.evidence)
+        where.print(shown(f"mechanisms that were tested{'' if named else ', none of them named'}", style="bold"))
         where.print(_evidence(result, Table))
     silent = [("not named", f"{e.mechanism}: {e.why}") for e in result.evidence if e.puzzles]
     silent += [("left out", f"{name}: {why}") for name, why in result.left_out.items()]
@@ -287,16 +289,16 @@ def _evidence(result: MeasureResult, table_type: Any) -> Any:
     from recombine.mechanisms.answers.names import ranged, share
 
     table = table_type(box=None, pad_edge=False)
-    for name in ("mechanism", "value", "against", "p", "explains", "named"):
-        table.add_column(name, justify="right" if name in ("against", "p", "explains") else "left")
+    for name in ("mechanism", "value", "against", "p", "of the error", "named"):
+        table.add_column(name, justify="right" if name in ("against", "p", "of the error") else "left")
     for e in result.evidence:
         table.add_row(
             shown(e.mechanism, style="bold" if e.named else ""),
             shown(ranged(e.value)),
             "" if e.chance is None else shown(f"{e.reference} {share(e.chance)}"),
             "" if e.p is None else f"{e.p:.2g}",
-            "" if e.explains is None else f"{e.explains:.0%}",
-            "yes" if e.named else "",
+            f"{e.explains:.0%}" if e.explains is not None and e.speaks else "",  # else luck, which would be quoted
+            "yes" if e.named else "no",
         )
     return table
 
@@ -308,11 +310,13 @@ def _worst(result: MeasureResult, table_type: Any) -> Any:
     for name in result.answers.space.names:
         table.add_column(shown(brief(name)))
     answer = "mean answer" if result.answers.kind == "number" else "usual answer"
-    for name in ("error", "examples", "right", answer):
+    rows = result.worst[: SHOWN if result.verdict != "composes" else FEW_SHOWN]
+    told = ("target", "prediction") if any(row["target"] != row["prediction"] for row in rows) else ("target",)
+    for name in ("error", "examples", *("right", answer)[: len(told)]):
         table.add_column(name, justify="right" if name in ("error", "examples") else "left")
-    for row in result.worst[: SHOWN if result.verdict != "composes" else FEW_SHOWN]:
+    for row in rows:
         said = ["" if row[k] is None else brief(f"{row[k]:.4g}" if isinstance(row[k], float) else row[k])
-                for k in ("target", "prediction")]  # fmt: skip
+                for k in told]  # fmt: skip
         levels = [shown(brief(v)) for v in row["combination"].values()]
         table.add_row(*levels, share(row["error"]), f"{row['count']:,}", *map(shown, said))
     return table

@@ -55,7 +55,7 @@ def check_page(result: CheckResult) -> str:
         "check.html.j2",
         result=result,
         headline=_headline(result),
-        further=result.sentence().removeprefix(result.expected),
+        further=" ".join(result.paragraphs[1:]),
         statuses=_statuses(result),
         train_rows=int(result.row_counts.sum()),
         train_cells=len(result.known.codes),

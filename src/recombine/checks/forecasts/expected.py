@@ -90,6 +90,8 @@ class Forecast:
     assumed: RuleError | None
     """The rule that “determined” rests on; None where it does not take part."""
     substitution: dict[str, Any] | None = None
+    answer: str = ""
+    """The column that is answered, where it has a name."""
     _best: Rule | None = field(default=None, repr=False)
     _deviations: float = field(default=0.0, repr=False)
     small: bool = False

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 from recombine.checks.as_read import apart, per_cent, shown
 from recombine.checks.rules.adding import Adding
-from recombine.space import about
+from recombine.space import about, quoted
 
 if TYPE_CHECKING:
     from recombine.checks.forecasts.expected import Forecast, RuleError
@@ -43,9 +43,10 @@ def said(forecast: Forecast, doubted: bool) -> str:
         within = "all seen answers are the same, so nothing tells how others differ"
     elif forecast.span is not None and forecast.high > forecast.span and not untold:
         within += f"; that end tells nothing, as all seen answers lie within {shown(forecast.span)}"
+    of = f" in {quoted(forecast.answer)}" if forecast.answer else ""
     many = f"{forecast.cells:,}" if forecast.cells < 10**15 else about(forecast.cells)
     return (
-        f"Expect {what[forecast.metric]} {error} ({within}) on the "
+        f"Expect {what[forecast.metric]} {error}{of} ({within}) on the "
         f"{many} unseen combination{'s' if forecast.cells != 1 else ''} that {which}, by the "
         f"{by}; {gain}.{_elsewise(forecast)}"
     )

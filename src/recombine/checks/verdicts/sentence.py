@@ -1,4 +1,4 @@
-"""A check in a sentence or two: the error to expect, what the verdict says, and what both suppose."""
+"""A check in a few sentences: the error to expect, what the verdict says, and what both suppose."""
 
 from __future__ import annotations
 
@@ -21,22 +21,32 @@ LIKE_THE_SEEN = (
 PER_ROW = "This log loss is that of one row, averaged over combinations that count alike."
 
 
-def sentence(result: CheckResult) -> str:
-    """The verdict in a sentence or two, the forecast first."""
+def paragraphs(result: CheckResult) -> tuple[str, ...]:
+    """What to read first: the error to expect; what the verdict rests on and what speaks against it; what the forecast
+    supposes. Without a forecast the second alone."""
     said = _verdict_words(result)
     said += " A seen answer may be a slip, a note names it: look at that first." if result.slips else ""
     said += gists(result.notes)
     if result.asked.endswith("not asked about"):  # who left one cell blank may have meant all that is missing
         said += f" Asked about are only {result.asked} (--grid)."
     if result.forecast is None:
-        return said
+        return (said,)
     of = f"This is of {result.of_means}{against_many(result.forecast)}. " if result.of_means else ""
     of += "" if result.shifts is None else result.shifts.others(result.forecast)
     of += f"{PER_ROW} {_wrong(result)} " if result.forecast.metric == "log loss" else ""
     of += f"Substitution: {REPLACED}; it {substituted(result.forecast)}. " if result.rule == "substitution" else ""
     corner = result.forecast.corner
     but = f", but {corner.words}" if corner is not None and corner.words not in said else ""
-    return f"{result.expected} {of}{said} {LIKE_THE_SEEN}{but}."
+    return f"{_open(result)}{result.expected} {of}".rstrip(), said, f"{LIKE_THE_SEEN}{but}."
+
+
+def _open(result: CheckResult) -> str:
+    """How many of the asked combinations the forecast is not for, since nothing tells their answers."""
+    counts = result.counts or {}
+    left = sum(counts.values()) - sum(counts.get(name, 0) for name in ("seen", "determined"))
+    if result.determined or not left:
+        return ""
+    return f"{left:,} of the {result.total:,} asked combinations {'is' if left == 1 else 'are'} not determined. "
 
 
 def _wrong(result: CheckResult) -> str:

@@ -37,7 +37,7 @@ from recombine.checks.verdicts.conditions import met
 from recombine.checks.verdicts.doubt import BESIDE, DOUBT, not_shown, nowhere_shown
 from recombine.checks.verdicts.elsewhere import elsewhere
 from recombine.checks.verdicts.prediction import Prediction
-from recombine.checks.verdicts.sentence import sentence
+from recombine.checks.verdicts.sentence import paragraphs
 from recombine.result import Result
 from recombine.space import Codes, FactorSpace, Level
 from recombine.support.table import Target
@@ -252,8 +252,14 @@ class CheckResult(Result):
         return "log-odds" if self.answers is not None and self.answers.classes is not None else self.scale
 
     def sentence(self) -> str:
-        """The verdict in a sentence or two, the forecast first."""
-        return sentence(self)
+        """The verdict in a few sentences, the forecast first."""
+        return " ".join(self.paragraphs)
+
+    @property
+    def paragraphs(self) -> tuple[str, ...]:
+        """The same in parts: the forecast, what the verdict rests on, what the forecast supposes; without a forecast
+        the second alone."""
+        return paragraphs(self)
 
     @property
     def expected(self) -> str:
