@@ -160,7 +160,8 @@ def _beside(result: MeasureResult) -> str:
     rare = f" {recall[0][0].replace('recall', 'Recall', 1)}{worst}: {found} combinations." if recall else ""
     guess = result.left_open
     open_ = f" (rules are arbitrary at {guess.count:,} of {guess.of:,} combinations)" * bool(guess.count)
-    beside = f" Errors on the same unseen rows: {', '.join(texts)}{open_}." if texts and result.answers.unseen.any() else ""
+    told = texts and result.answers.unseen.any()
+    beside = f" Errors on the same unseen rows: {', '.join(texts)}{open_}." if told else ""
     return _aside(result) + beside + rare
 
 
