@@ -40,9 +40,9 @@ TASKS, EVERY, TOY = LANGUAGE | VISION, ENCODERS | RESNETS, pl.col("task") == "to
 """``EVERY``: at any rate, whatever was learnt before, as the released masks are."""
 SLOW = ENCODERS & (pl.col("rate") == 1e-4) & (pl.col("base") < 5)
 PRETRAINED = pl.col("pretraining") == "masked words"
-"""Encoders of all four rules at 1e-4, with and without pretraining, five of each. Singular and plural of a grammar start
-from the same weights and share their pretraining: so a unit is the number of a base, over its four rules. That is the
-paper's rate from scratch but for agreement in the plural; of pretrained ones for reflexives in the plural alone."""
+"""Encoders of all four rules at 1e-4, with and without pretraining, five of each. Singular and plural of a grammar
+start from the same weights and share their pretraining: so a unit is the number of a base, over its four rules. That is
+the paper's rate from scratch but for agreement in the plural; of pretrained ones for reflexives in the plural alone."""
 RANDOM = TASKS & (pl.col("random") > 0)
 WIDTHS = (pl.col("task") == "number–contact") & (pl.col("depth") == 18) & SCRATCH & ~ASIDE
 WITH_CONTACT, PAIR = pl.col("task").str.ends_with("–contact") & RESNETS, (pl.col("task") == "inside–number") & RESNETS
