@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 from cyclopts import Parameter
 
 from recombine.cli.options import (
+    OUTPUT,
     Bins,
     Factors,
     Json,
@@ -87,13 +88,15 @@ Noise = Annotated[
 Out = Annotated[
     Path | None,
     Parameter(
+        group=OUTPUT,
         help="Write the result as this file (.html .json .csv .parquet .svg .pdf .png) or, without an ending, as "
-        "a folder with the page, figures (SVG, PDF) and tables (CSV, Markdown, LaTeX)."
+        "a folder with the page, figures (SVG, PDF) and tables (CSV, Markdown, LaTeX).",
     ),
 ]
 FailOn = Annotated[
     list[str] | None,
     Parameter(
+        group=OUTPUT,
         help="Exit with 1 where this is the verdict on --prediction (fails, partly, overfits, not fitted, unclear), or "
         "its gap is above X (gap=X); may be given several times. Models of --against do not count.",
         negative=(),

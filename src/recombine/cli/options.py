@@ -7,11 +7,15 @@ from collections.abc import Iterable, Sequence
 from pathlib import Path
 from typing import Annotated, Literal
 
-from cyclopts import Parameter, Token
+from cyclopts import Group, Parameter, Token
 
 from recombine.errors import InputError
 from recombine.result import ENDINGS
 from recombine.space import Level
+
+READ = Group("How the table is read", sort_key=2)
+OUTPUT = Group("Output", sort_key=9)
+"""Options that stand together in a long --help."""
 
 Scale = Annotated[
     Literal["smoke", "quick", "paper"],
@@ -70,45 +74,56 @@ StorePath = Annotated[
         name="--store", env_var="RECOMBINE_STORE", help="The directory of the store, or a URL such as s3://bucket/path."
     ),
 ]
-Out = Annotated[Path, Parameter(name="--out", help="Where the page, figures and tables are written.")]
+Out = Annotated[Path, Parameter(group=OUTPUT, name="--out", help="Where the page, figures and tables are written.")]
 MaxRows = Annotated[
-    int, Parameter(show_default="{:,}".format, help="Refuse a file with more rows, before it is expanded.")
+    int, Parameter(group=READ, show_default="{:,}".format, help="Refuse a file with more rows, before it is expanded.")
 ]
 MaxBytes = Annotated[
     int,
     Parameter(
+        group=READ,
         show_default=lambda count: f"{count / 2**30:g} GiB",
         help="Refuse a file that is larger, or would be once it is decompressed.",
     ),
 ]
 Factors = Annotated[str, Parameter(help="Columns that are recombined: a,b,c.")]
-TargetKind = Annotated[Literal["number", "class"] | None, Parameter(help="What the answer is, where it is not plain.")]
-Bins = Annotated[list[str] | None, Parameter(help="column=k: cut a column of decimals into k bins.", negative=())]
+TargetKind = Annotated[
+    Literal["number", "class"] | None, Parameter(group=READ, help="What the answer is, where it is not plain.")
+]
+Bins = Annotated[
+    list[str] | None, Parameter(group=READ, help="column=k: cut a column of decimals into k bins.", negative=())
+]
 Numeric = Annotated[
     list[str] | None,
     Parameter(
+        group=READ,
         help="Factors that are numbers: with dose,age=spline dose acts along a straight line, age along a curve.",
         negative=(),
     ),
 ]
 Missing = Annotated[
     Literal["error", "drop", "level"],
-    Parameter(help="Missing values: refuse the table, leave the rows out, or a level of its own."),
+    Parameter(group=READ, help="Missing values: refuse the table, leave the rows out, or a level of its own."),
 ]
 MergeAlike = Annotated[
-    bool, Parameter(help="Levels that differ only in spaces or capitals are one.", negative=(), show_default=False)
+    bool,
+    Parameter(
+        group=READ, help="Levels that differ only in spaces or capitals are one.", negative=(), show_default=False
+    ),
 ]
 OutFile = Annotated[
     Path | None,
-    Parameter(help="Write the result as this file: .html (page), .json .csv .parquet, .svg .pdf .png."),
+    Parameter(group=OUTPUT, help="Write the result as this file: .html (page), .json .csv .parquet, .svg .pdf .png."),
 ]
 Json = Annotated[
     bool,
-    Parameter(name="--json", negative=(), show_default=False, help="Print one JSON object and nothing else."),
+    Parameter(
+        group=OUTPUT, name="--json", negative=(), show_default=False, help="Print one JSON object and nothing else."
+    ),
 ]
 FailOn = Annotated[
     list[Literal["fails", "open", "not fitted", "not run"]] | None,
-    Parameter(name="--fail-on", negative=(), help="Exit with 1 where a claim has this status."),
+    Parameter(group=OUTPUT, name="--fail-on", negative=(), help="Exit with 1 where a claim has this status."),
 ]
 
 STORE = ".recombine"
