@@ -181,7 +181,7 @@ def _evidence(evidence: Finding) -> dict[str, str]:
         "reference": evidence.reference,
         "compared": f"{share(evidence.chance)} ({evidence.reference})",
         "p": "–" if evidence.p is None else f"{evidence.p:.2g}",
-        "explains": "–" if evidence.explains is None else f"{evidence.explains:.0%}",
+        "explains": f"{evidence.explains:.0%}" if evidence.explains is not None and evidence.speaks else "–",
         "named": "yes" if evidence.named else "no",
         "limit": " ".join(
             [*([f"Not named: {evidence.why}."] if evidence.puzzles else []), evidence.limit.replace(BEHAVIOUR, "")]
