@@ -224,8 +224,8 @@ def test_what_keeps_a_learner_from_counting_as_fitted_is_what_is_said():
     floor, constant = nothing.comparison.floor, nothing.comparison.floor_constant
     assert nothing.verdict == "not fitted"
     assert floor.mean <= constant  # Of four or five rows of one combination most do not tell the next.
-    said = f"to learn: the noise is {ranged(floor)} of the {constant:.2f} that always giving the same answer costs"
-    assert f"hardly anything {said}" in nothing.why
+    said = f"the noise is an error of {ranged(floor)}, where always giving the same answer costs {constant:.2f}"
+    assert f"hardly anything to learn: {said}" in nothing.why
     rare = judged(np.where(rng.random(len(A)) < 0.06, "fraud", "fine"), np.full(len(A), "fine"))
     assert "to learn: the noise is" in rare.why
     usual = max(words, key=list(noise[PART == "train"]).count)

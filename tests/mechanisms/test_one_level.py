@@ -52,6 +52,14 @@ def test_a_true_failure_beside_a_wrong_level_stays_one():
     assert result.sentence().endswith("Without this level the verdict would be 'fails'.")
 
 
+def test_a_level_whose_unseen_combinations_are_answered_well_is_not_blamed():
+    right, y = drawn(1)
+    off = 6 * np.random.default_rng(0).normal(size=(8, 7))[A, B] * UNSEEN
+    result = measured(y, np.where(A == 3, right + 3 * ~UNSEEN, right + off))
+    assert "Look first at a = 3" not in result.sentence()
+    assert result.level == ()
+
+
 @pytest.mark.parametrize("kind", ["right", "noisy level", "bad", "shortcut", "unseen alone"])
 def test_no_level_is_blamed_where_none_is_wrong_by_itself(kind):
     said = 0

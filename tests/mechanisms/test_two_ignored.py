@@ -76,3 +76,16 @@ def test_a_factor_is_not_ignored_that_changes_the_answer():
     assert not any("ignored" in name for name in result.mechanisms)
     why = next(e.why for e in result.evidence if e.mechanism == "a ignored")
     assert why == "of unseen combinations that differ in a alone 100% are answered differently"
+
+
+@pytest.mark.parametrize("moved", [True, False])
+def test_what_moves_probabilities_and_no_class_is_not_said_to_be_hardly_used(moved):
+    a, b = np.indices((6, 6)).reshape(2, -1).repeat(20, axis=1)
+    one, two = (-1.0) ** a, (-1.0) ** b
+    y = (np.random.default_rng(0).random(len(a)) < 1 / (1 + np.exp(-one - 4 * two))).astype(int)
+    p = 1 / (1 + np.exp(-3 * one - 2.9 * two * moved))  # Of the same class whatever b is.
+    part = np.where((a + b) % 3 == 0, "test", np.where(np.arange(len(a)) % 5 == 0, "test", "train"))
+    table = {"a": a, "b": b, "y": y, "p": p, "part": part}
+    result = measure_predictions(table, ["a", "b"], target="y", prediction="p", split="part=test")
+    assert result.verdict == "not fitted"
+    assert ("hardly vary with b" in result.sentence()) == (not moved)

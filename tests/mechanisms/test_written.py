@@ -45,6 +45,23 @@ def test_numbers_in_other_units_are_said_to_be(p, said):
     assert not any("Put right" in note for note in result.notes)  # Once.
 
 
+def test_one_level_that_is_too_high_is_named_and_no_unit_of_all_predictions():
+    ones, highest = ONE.copy(), int(ONE.argmax())
+    ones[highest] += 3 * SUM.std()  # So that a factor for all predictions would make most of the error good.
+    right = ones[A] + TWO[B]
+    high = right + 3 * right.std() * (highest == A)
+    text = measured(right + 0.1 * NOISE, high).sentence()
+    assert f"Look first at a = {highest} (labels, units, data)" in text
+    assert "check units" not in text
+    assert "check units" in measured(right + 0.1 * NOISE, right + 3 * right.std()).sentence()
+
+
+def test_nothing_is_put_right_that_unseen_combinations_would_lose_by():
+    text = measured(Y, np.where(UNSEEN, SUM, 100 * SUM)).sentence()
+    assert "Put right" not in text
+    assert "Put right" in measured(Y, 100 * SUM).sentence()
+
+
 def test_what_is_put_right_is_told_of_either_side():
     off = 2 * SUM.std() * np.random.default_rng(5).normal(size=(7, 7))[A, B] * UNSEEN
     (error,) = [part for part in measured(Y, SUM + 10 + off).sentence().split(". ") if "Put right" in part]

@@ -164,7 +164,7 @@ def _ruled(
     ruling, elsewhere = put_elsewhere(case, ruling, otherwise is not None)
     same = "" if elsewhere else same_everywhere(case.answers, case.over)
     look += filter(None, [elsewhere, too_well(case, ruling[0])])
-    if ruling[0] == "not fitted" and (unused := ignored(case.bare, case.seed)):
+    if ruling[0] == "not fitted" and not elsewhere and (unused := ignored(case.bare, case.seed)):
         ruling = ruling[0], f"{ruling[1]}. {ignored_words(case.bare, unused)}"
     plain = told.right or case.answers
     level, told_by = ((), plain) if elsewhere else level_apart(case, plain)

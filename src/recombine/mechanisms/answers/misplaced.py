@@ -5,7 +5,8 @@ to overfit. Rows that were sorted in between, or a test set whose columns were n
 are told apart by the rows themselves: predictions that are spread as the answers are and have nothing to do with them,
 where training rows of one combination are answered alike though their answers differ, are nobody's who knows rows by
 heart. Whoever knows combinations by heart gives new rows what training rows of the same combination get; rows that were
-put elsewhere have nothing to do with that either. Levels that were numbered anew are told first (`answered_anew.py`).
+put elsewhere have nothing to do with that either. Levels that were numbered anew are told first (`answered_anew.py`),
+and before all whether training rows are in another order, too (`out_of_order.py`).
 """
 
 from __future__ import annotations
@@ -20,7 +21,8 @@ from numpy.typing import NDArray
 
 from recombine.mechanisms.answers.answered_anew import answered_anew
 from recombine.mechanisms.answers.columns import Columns
-from recombine.mechanisms.answers.names import score
+from recombine.mechanisms.answers.names import brief, score
+from recombine.mechanisms.answers.out_of_order import SORTED, goes_with, out_of_order, spread_alike
 from recombine.support.scan import collect
 
 FEWEST_ROWS = 20
@@ -35,6 +37,10 @@ ALIKE, HALF, QUARTER = 0.1, 0.5, 0.25
 RARELY = 0.001
 FIRST = "Look first at how "
 WRONG_ROWS = f"{FIRST}predictions were put beside test rows (their order; join by a key): "
+EVERY_ROW = f"{FIRST}predictions were put beside rows{{}} (their order; join by a key): "
+IN_SIZE = "predictions stand in order of size, and answers do not"
+MOST_COLUMNS = 20
+"""Columns whose order is tried."""
 ALL_ALIKE = (
     "every test row, of seen combinations too, gets one and the same answer, where training rows are answered right"
 )
@@ -63,6 +69,8 @@ class Misplaced:
     look: str = ""
     by_heart: bool = False
     """Whether a learner that knows training rows by heart may give the same, so that it overfits in any case."""
+    everywhere: bool = False
+    """Whether training rows, too, have predictions of other rows, so that it does not count as fitted."""
 
     @property
     def anew(self) -> bool:
@@ -76,29 +84,49 @@ class Misplaced:
 
 
 def misplaced(
-    frame: pl.LazyFrame, columns: Columns, factors: Sequence[str], split: tuple[str, str] | None
-) -> Misplaced:
+    frame: pl.LazyFrame, columns: Columns, factors: Sequence[str], split: tuple[str, str] | None,
+    also: Sequence[str] = (),
+) -> Misplaced:  # fmt: skip
     """What predictions of test rows look like. Training rows need predictions, and seen combinations test rows, but
-    where they are the answers."""
+    where they are the answers, or all in another order. ``also``: further columns by which rows may have been sorted.
+    """
     if copies := _copies(frame, columns, factors, split):
         return Misplaced(COPIED, copies)
-    if split is None or collect(frame.select(pl.len()))[0, 0] > MOST_ROWS:
+    if collect(frame.select(pl.len()))[0, 0] > MOST_ROWS:
         return Misplaced()
     y, p, cell = pl.col(columns.target), pl.col(columns.prediction), pl.struct(factors)
+    test_row = pl.lit(True) if split is None else pl.col(split[0]).cast(pl.String) == split[1]
+    frame = frame.drop_nulls([columns.target, columns.prediction, *factors, *([] if split is None else split[:1])])
     rows = collect(frame.select(
-        y=y, p=p, test=pl.col(split[0]).cast(pl.String) == split[1], cell=cell.rank("dense"),
+        y=y, p=p, test=test_row, cell=cell.rank("dense"),
         levels=pl.concat_list(pl.col(name).rank("dense") for name in factors),
-    ).drop_nulls())  # fmt: skip
-    test, cell_ = rows["test"].to_numpy(), rows["cell"].to_numpy()
+    ))  # fmt: skip
+    test, cell_, classes = rows["test"].to_numpy(), rows["cell"].to_numpy(), columns.kind == "class"
     values = [rows[name].to_numpy() for name in "yp"]
-    if columns.kind == "class":
+    if classes:
         names = {name: i for i, name in enumerate(dict.fromkeys([*rows["y"], *rows["p"]]))}
         values = [np.array([names[v] for v in rows[name]]) for name in "yp"]
+    if not len(rows) or not all(np.isfinite(v).all() for v in values):
+        return Misplaced()
+    also = [*dict.fromkeys([*([] if split is None else split[:1]), *factors, *also])]
+    how, well = out_of_order(values[0], values[1], cell_, lambda: _ranks(frame, also), classes)
+    if how:
+        look = EVERY_ROW.format(", training rows too" * (not test.all()))
+        why = IN_SIZE if how == SORTED else f"predictions go with the answers once they are {how}"
+        return Misplaced(why, f"{look}{well}.", everywhere=True)
     seen = np.isin(cell_, cell_[~test])
-    if min((test & seen).sum(), (~test).sum()) < FEWEST_ROWS or not all(np.isfinite(v).all() for v in values):
+    if split is None or min((test & seen).sum(), (~test).sum()) < FEWEST_ROWS:
         return Misplaced()
     levels = np.array(rows["levels"].to_list())
-    return _looked_at(values[0], values[1], test, test & seen, cell_, levels, columns.kind == "class")
+    return _looked_at(values[0], values[1], test, test & seen, cell_, levels, classes)
+
+
+def _ranks(frame: pl.LazyFrame, names: Sequence[str]) -> dict[str, Any]:
+    """Columns by which rows may have been sorted, each as ranks."""
+    schema = frame.collect_schema()
+    plain = [name for name in names if not (schema[name].is_nested() or schema[name] == pl.Object)][:MOST_COLUMNS]
+    ranks = collect(frame.select(pl.col(name).rank("dense").fill_null(0) for name in plain))
+    return {brief(name, 20): ranks[name].to_numpy() for name in plain}
 
 
 def _copies(frame: pl.LazyFrame, columns: Columns, factors: Sequence[str], split: tuple[str, str] | None) -> str:
@@ -122,7 +150,7 @@ def _copies(frame: pl.LazyFrame, columns: Columns, factors: Sequence[str], split
 
 def _looked_at(y: Any, p: Any, test: Rows, again: Rows, cell: Any, levels: Any, classes: bool) -> Misplaced:
     """``again``: test rows of seen combinations; ``levels``: of each row, one column per factor."""
-    known = _goes_with(y[~test], p[~test], classes)[0]
+    known = goes_with(y[~test], p[~test], classes)[0]
     two, of = answered_anew(y, p, test, cell, levels, classes) if np.ptp(p[test]) else (0, 0)
     anew = Misplaced(ANEW, ENCODE.format(two=two, of=of)) if two else Misplaced()
     if not known >= GOES_WITH or not np.ptp(y[again]):
@@ -137,7 +165,7 @@ def _looked_at(y: Any, p: Any, test: Rows, again: Rows, cell: Any, levels: Any, 
     tried = (("moved by one row", slice(1, None), slice(-1)), ("moved by one row", slice(-1), slice(1, None)),
              ("turned round", slice(None, None, -1), slice(None)))  # fmt: skip
     for how, moved, at in tried:
-        then, beside = (_goes_with(there[to], said[at], classes)[0] for to in (moved, at))
+        then, beside = (goes_with(there[to], said[at], classes)[0] for to in (moved, at))
         # Where neighbouring rows share a combination, most of them are right where they stand.
         far = 1 - then < QUARTER * (1 - beside) or max(1 - then, 1 - known) < HALF * (1 - beside)
         if then >= GOES_WITH and far:
@@ -149,10 +177,10 @@ def _looked_at(y: Any, p: Any, test: Rows, again: Rows, cell: Any, levels: Any, 
     if two:
         return anew
     told = _trained_alike(p, test, again, cell, classes)
-    (own, doubt), (like, blur) = (_goes_with(of, p[again], classes) for of in (y[again], told))
+    (own, doubt), (like, blur) = (goes_with(of, p[again], classes) for of in (y[again], told))
     with_them = abs(own) > NOT_WITH * doubt or own + HALF_AS_WELL * doubt > HALF * known
     as_trained = like > NOT_WITH * blur or like + HALF_AS_WELL * blur > GOES_WITH
-    if heart or with_them or as_trained or not _spread_alike(y, p, again):
+    if heart or with_them or as_trained or not spread_alike(y[again], p[again]):
         return Misplaced()
     return Misplaced(
         "predictions of test rows have nothing to do with their answers, of seen combinations either, nor with what "
@@ -168,23 +196,6 @@ def _trained_alike(p: Any, test: Rows, again: Rows, cell: Any, classes: bool) ->
     usual = (known.mode().min() if classes else known.mean()).over("cell")
     rows = pl.DataFrame({"p": p, "test": test, "cell": cell})
     return rows.select(usual).to_series().filter(pl.Series(again)).to_numpy()
-
-
-def _goes_with(y: Any, p: Any, classes: bool) -> tuple[float, float]:
-    """How predictions go with answers (r, or Cohen's kappa), and its standard error where they do not."""
-    if not np.ptp(y) or not np.ptp(p):
-        return 0.0, 1.0
-    if not classes:
-        return float(np.corrcoef(y, p)[0, 1]), 1 / float(np.sqrt(len(y)))
-    k = int(max(y.max(), p.max())) + 1
-    chance = float(np.bincount(y, minlength=k) @ np.bincount(p, minlength=k)) / len(y) ** 2
-    return (float((y == p).mean()) - chance) / (1 - chance), float(np.sqrt(chance / (1 - chance) / len(y)))
-
-
-def _spread_alike(y: Any, p: Any, at: Rows) -> bool:
-    """Whether predictions lie where answers do: means within half a spread, spreads within a factor of two."""
-    wide, own = float(y[at].std()), float(p[at].std())
-    return HALF * wide <= own <= wide / HALF and bool(abs(float(y[at].mean() - p[at].mean())) <= HALF * wide)
 
 
 def _answered_alike(y: Any, p: Any, cell: Any, classes: bool) -> bool:

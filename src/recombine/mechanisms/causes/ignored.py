@@ -4,7 +4,8 @@ Who ignores a factor everywhere does not count as fitted, and rules are looked f
 alone. So answers are compared among seen combinations that differ in one factor: how far the means of its levels lie
 apart, of given and of right answers, beyond what they do when levels are dealt anew within the same levels of all other
 factors. A factor is ignored where right answers vary with it, given ones do not and, to within two standard errors of
-such deals, by less than a quarter as much, and given ones vary with another factor.
+such deals, by less than a quarter as much, and given ones vary with another factor. Of probabilities neither the class
+does nor how probable it is.
 """
 
 from __future__ import annotations
@@ -16,6 +17,7 @@ from numpy.typing import NDArray
 
 from recombine.mechanisms.answers.answered import Answers
 from recombine.mechanisms.answers.names import brief, share
+from recombine.mechanisms.answers.probabilities import CONFIDENCE
 from recombine.mechanisms.compared.losing import QUARTER
 from recombine.statistics import FEW, FloatArray
 
@@ -39,14 +41,27 @@ def ignored(answers: Answers, seed: int = 0, surely: bool = True) -> dict[int, t
     for j, levels in enumerate(space.shape):
         others = np.delete(codes, j, axis=1)
         group = np.unique(others, axis=0, return_inverse=True)[1].ravel()
-        (given, doubt, by_chance), (right, _, rarely) = (
-            _apart(v, codes[:, j], levels, group, rng) for v in (said, due)
+        own, (right, _, rarely), *more = (
+            _apart(v, codes[:, j], levels, group, rng) for v in (said, due, *_chances(answers, said))
         )
+        ways = [own, *more]
+        by_chance = min(chance for *_, chance in ways)
         used |= by_chance <= LEVEL / len(space)
         proven = rarely <= LEVEL / len(space) and by_chance > LEVEL
-        if (proven or not surely) and right > 0 and given + 2 * doubt * surely <= QUARTER * right:
-            found[j] = (max(0.0, given), right)
+        most = max(given + 2 * doubt * surely for given, doubt, _ in ways)
+        if (proven or not surely) and right > 0 and most <= QUARTER * right:
+            found[j] = (max(0.0, *(given for given, *_ in ways)), right)
     return found if used or not surely else {}
+
+
+def _chances(answers: Answers, said: FloatArray) -> list[FloatArray]:
+    """About how probable each class is at seen combinations, where that is known: the class that is given as its
+    probability says, all others alike."""
+    sure = answers.scores.get(CONFIDENCE)
+    if sure is None or answers.classes is None or len(answers.classes) < 2:
+        return []
+    given = sure.mean(axis=0)[answers.compared, None]
+    return [said * given + (1 - said) * (1 - given) / (len(answers.classes) - 1)] if np.isfinite(given).all() else []
 
 
 def _apart(values: FloatArray, level: Places, levels: int, group: Places, rng: np.random.Generator) -> tuple[

@@ -112,8 +112,8 @@ def hardly_anything(answers: Answers, comparison: Comparison) -> str:
         return f"no simple rule finds anything to learn: the best of them leaves {share(best)}"
     what = "the rows" if usual_is_best(answers) is None else "classes"
     return (
-        f"as far as {what} tell there is hardly anything to learn: the noise is {ranged(floor)} of the "
-        f"{share(costs)} that always giving the same answer costs on the rows asked about"
+        f"as far as {what} tell there is hardly anything to learn: the noise is an error of {ranged(floor)}, where "
+        f"always giving the same answer costs {share(costs)} on the rows asked about"
     )
 
 

@@ -6,6 +6,7 @@ level is looked for that is wrong at seen combinations, where composing plays no
 errors of its combinations exceed those of the others as errors dealt anew, among seen and among unseen ones, rarely
 have it for any level; and its seen ones exceed the noise among rows of the same level, shared among all levels, as a
 level may be noisier and still right. And it has to make most of the error there, at half of its combinations or more.
+Unseen ones of the level must not be answered well where its seen ones are not.
 Where single rows tell no noise, numbers of one level may still all be off to one side, more than they vary (a t-test).
 """
 
@@ -46,7 +47,7 @@ def one_level(answers: Answers, constant: float, seed: int = 0) -> Region:
     noise = np.zeros(len(at)) if single else noise
     if noise is None or not np.isfinite(answers.error).all() or sum(answers.space.shape) * int(at.sum()) > MOST_DEALT:
         return ()
-    cost, tried = answers.error.mean(axis=0) - noise, _tried(answers)
+    cost, tried = answers.error.mean(axis=0) - noise, levels_tried(answers)
     found = _most_apart(answers, cost, tried, seed)
     if not found:
         return ()
@@ -64,7 +65,17 @@ def one_level(answers: Answers, constant: float, seed: int = 0) -> Region:
     count, rest = int((at & here).sum()), int((at & ~here).sum())
     usual = float(np.median(answers.error.mean(axis=0)[at & here])) - own_noise  # One outlier is no level.
     most = min(own, usual) > QUARTER * constant and others <= QUARTER * own and others * rest <= HALF * (own * count)
-    return found if most and chance <= LEVEL / len(tried) else ()
+    return found if most and chance <= LEVEL / len(tried) and not _right_where_unseen(answers, here) else ()
+
+
+def _right_where_unseen(answers: Answers, here: NDArray[np.bool_]) -> bool:
+    """Whether unseen combinations of the level err less than all other unseen ones, and less than half as much as its
+    seen ones: it is not wrong wherever it is asked about then, and a few seen ones may be."""
+    error, away = answers.error.mean(axis=0), answers.unseen
+    if not ((away & here).any() and (away & ~here).any()):
+        return False
+    own = float(error[away & here].mean())
+    return own < min(float(error[away & ~here].mean()), HALF * float(error[answers.compared & here].mean()))
 
 
 def within(answers: Answers, region: Region) -> NDArray[np.bool_]:
@@ -72,7 +83,7 @@ def within(answers: Answers, region: Region) -> NDArray[np.bool_]:
     return np.asarray(np.all([answers.codes[:, j] == code for j, code in region], axis=0))
 
 
-def _tried(answers: Answers) -> dict[Region, NDArray[np.bool_]]:
+def levels_tried(answers: Answers) -> dict[Region, NDArray[np.bool_]]:
     """The levels, and of three factors or more the pairs, that have two seen combinations or more and leave others."""
     at, shape = answers.compared, answers.space.shape
     levels = [[(j, code) for code in range(n)] for j, n in enumerate(shape)]

@@ -8,6 +8,10 @@ right answers are looked for in the given ones on seen combinations,
 where g adds a number, multiplies by one, does both, or undoes a logarithm (of classes see `renamed.py`). Each
 combination is answered by a fit without it. It is said where g makes most of the error there and what it leaves knows
 something, which answers that follow nothing hardly give by chance.
+
+One level that is biased, or of another unit, looks the same where its answers are the largest, and g would spoil the
+right ones. So it is not said where the others are clearly nearer as they stand once one level is left out, nor where
+unseen combinations would be answered worse.
 """
 
 from __future__ import annotations
@@ -24,6 +28,7 @@ from recombine.mechanisms.answers.finding import LEVEL
 from recombine.mechanisms.answers.names import score, share
 from recombine.mechanisms.compared.comparing import noise_within
 from recombine.mechanisms.compared.losing import HALF, QUARTER
+from recombine.mechanisms.rivals.one_level import levels_tried
 from recombine.mechanisms.rivals.renamed import other_class, renamed
 from recombine.statistics import FEW, FloatArray, t_quantile
 
@@ -135,20 +140,25 @@ def _rewritten(answers: Answers, fitted: float) -> Written:
     a, b = way.fit(way.undo(p[at]), y[at])
     if not (left[way] <= QUARTER * given and left[way] <= HALF * spread and _no_chance(way, p[at], y[at], b)):
         return Written()
+    put = _left_out(way, p[at], y[at])
+    if _but_for_a_level(answers, (p - y)[at], put, noise[at], SIMPLER * spread):
+        return Written()
     now, then, sides = [given], [left[way]], ["seen"]
     if away.any():
         with np.errstate(over="ignore"):
             now, then = [*now, _beyond(p - y, noise, away)], [*then, _beyond(a + b * way.undo(p) - y, noise, away)]
+        if then[1] > now[1]:
+            return Written()
         sides.append("unseen")
     said, pulled = _words(way, p[at], y[at], float(a), float(b))
     advice = (UNITS if way.undo is _same else LOGS) + PULLED * pulled
     off = "mean answers would be off by an error" + " beyond the noise" * bool(noise.any())
     right = " and ".join(f"{share(e / answers.scale)} on {side}" for e, side in zip(then, sides, strict=True))
     before = " and ".join(share(e / answers.scale) for e in now)
-    put = f"Put right, {off} of {right} combinations, instead of {before}"
+    put_right = f"Put right, {off} of {right} combinations, instead of {before}"
     with np.errstate(over="ignore"):
         right_ones = _put_right(answers, lambda values: a + b * way.undo(values))
-    return Written(f"{said}. {put}: {advice}, and measure again", pulled, right_ones)
+    return Written(f"{said}. {put_right}: {advice}, and measure again", pulled, right_ones)
 
 
 def _put_right(answers: Answers, put: Callable[[FloatArray], FloatArray]) -> Answers:
@@ -158,6 +168,13 @@ def _put_right(answers: Answers, put: Callable[[FloatArray], FloatArray]) -> Ans
         trained = replace(trained, said=put(trained.said))
     error = np.stack([answers.errors_of(own) for own in predicted])
     return replace(answers, predicted=predicted, error=error, trained=trained, fit=None, bare=None, besides={})
+
+
+def _but_for_a_level(answers: Answers, now: FloatArray, put: FloatArray, noise: FloatArray, little: float) -> bool:
+    """Whether seen combinations without one level, or pair of levels, are clearly nearer as they are (off by ``now``)
+    than ``put`` right: it is that level then, and no way of writing that all answers share."""
+    tried = (here[answers.compared] for here in levels_tried(answers).values())
+    return any(TIMES * _beyond(now, noise, ~here) + little < _beyond(put, noise, ~here) for here in tried)
 
 
 def _beyond(off: FloatArray, noise: FloatArray, at: NDArray[np.bool_] | slice = slice(None)) -> float:

@@ -188,6 +188,8 @@ def _read(
     if how.split is not None and answered.any():
         fit = np.array([float(np.average(_mean(wrong[0]), weights=answered)) / scale])
 
+    answered_by = {ROW, how.target, *(name for said in how.predictions for name in said)}
+
     def means(name: str) -> FloatArray:
         return _gather(_tables(frames, how, name, "number"), parts, _mean)
 
@@ -210,7 +212,7 @@ def _read(
         scores={name: means(of)[None] for name, of in scores.items()},
         hits=_hits(frames, told, columns, how, parts),
         copied=None if flags is None else np.stack([means(name) for name in copies]),
-        misplaced=misplaced(frame, columns, how.factors, how.split),
+        misplaced=misplaced(frame, columns, how.factors, how.split, [n for n in names if n not in answered_by]),
         mixed=mixed_where_unseen(_given(right, said, columns, right[how.split is None])),
         lone_rows=lone_rows(frame, columns, how.factors, how.split),
         unanswered=unanswered,

@@ -6,6 +6,7 @@ import numpy as np
 
 from recombine.mechanisms.answers.answered import Answers
 from recombine.mechanisms.answers.names import brief, figure_words, share
+from recombine.mechanisms.answers.probabilities import CONFIDENCE
 from recombine.mechanisms.compared.baselines import too_large
 from recombine.mechanisms.compared.case import Case
 from recombine.mechanisms.compared.comparing import noise as noise_of_rows, unread
@@ -76,8 +77,11 @@ def _bare(answers: Answers) -> str:
 
 
 def unread_factors(answers: Answers) -> list[str]:
-    """Factors that no answer depends on, to rounding, and right ones do: that is seen, and no test."""
-    said = answers.predicted.transpose(1, 0, 2).reshape(len(answers.codes), -1)
+    """Factors that no answer depends on, to rounding, and right ones do: that is seen, and no test. Of probabilities
+    neither the class does nor how probable it is, as one class may be more probable and still the same."""
+    sure = answers.scores.get(CONFIDENCE)
+    said = answers.predicted if sure is None else np.concatenate([answers.predicted, sure[:, :, None]], axis=2)
+    said = said.transpose(1, 0, 2).reshape(len(answers.codes), -1)
     if not answers.space.finite or not np.isfinite(said).all() or _alike(said, said[:1]):
         return []
     names = []
@@ -91,8 +95,10 @@ def unread_factors(answers: Answers) -> list[str]:
 def _unread(answers: Answers) -> str:
     if not (names := unread_factors(answers)):
         return ""
-    which = " or ".join(names)
-    return f"No answer, on any combination, depends on {which}: {'it is' if len(names) == 1 else 'they are'} not read."
+    which, one, sure = " or ".join(names), len(names) == 1, CONFIDENCE in answers.scores
+    if answers.classes is None or (sure and len(answers.classes) == 2):
+        return f"No answer, on any combination, depends on {which}: {'it is' if one else 'they are'} not read."
+    return f"No class that is given, {'nor its probability, ' * sure}on any combination, depends on {which}."
 
 
 def _alike(values: FloatArray, others: FloatArray) -> bool:

@@ -234,6 +234,8 @@ def put_elsewhere(case: Case, ruling: Ruling, otherwise: bool) -> tuple[Ruling, 
     found = case.answers.misplaced
     if not found.look and ruling[0] in (*FAILING, "unclear"):
         return ruling, "" if case.answers.besides else case.answers.mixed
+    if found.everywhere and ruling[0] == "not fitted":
+        return ruling, found.look
     if not found.look or (found.anew and otherwise) or ruling[0] not in (*FAILING, "overfits", "unclear", "composes"):
         return ruling, ""
     stays = (ruling[0] == "composes" and not found.copied) or (found.by_heart and ruling[0] == "overfits")
