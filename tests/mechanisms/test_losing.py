@@ -184,6 +184,7 @@ def test_a_leak_needs_unseen_ones_within_the_noise_and_explains_the_gap():
     assert leak(0.5, 1.0)
     assert leak(0.5, 0.9)
     assert not leak(1.0, 1.0)
+    assert leak(0.5, 1.1)  # What few rows leave open.
     assert not leak(0.5, 1.2)  # Clearly worse than the noise, however far below the margin.
     assert leak(0.7, 0.2, 2.0)
     assert not leak(0.95, 0.2, 2.0)  # Seen ones are lucky by less than unseen ones are worse.
