@@ -8,8 +8,6 @@ import pytest
 
 from recombine.errors import InputError
 from recombine.mechanisms import measure_predictions
-from recombine.mechanisms.tables.grouped import groups_unnamed
-from recombine.mechanisms.tables.reading import Reading
 
 SIDE, PATIENTS, VISITS = 6, 3, 4
 CELL = np.repeat(np.arange(SIDE**2), PATIENTS * VISITS)
@@ -50,13 +48,6 @@ def test_one_fixed_answer_to_unseen_combinations_is_found_among_patients():
     less = RIGHT + 0.4 * (ALIKE - RIGHT)
     failing = table(y=less, p=np.where(UNSEEN, 2.0 + RIGHT.mean(), RIGHT))
     assert measured(failing, group="patient").verdict == "fails"
-
-
-def test_ids_without_an_effect_are_not_pointed_out():
-    how = Reading(["a", "b"], "y", (("p",),), None, ("part", "test"), None, None, "error", None, None)
-    assert groups_unnamed(table(), how, None)
-    for seed in range(20):
-        assert not groups_unnamed(table(y=RIGHT + np.random.default_rng(seed).normal(size=len(CELL))), how, None)
 
 
 def test_of_classes_one_row_of_each_patient_is_drawn_and_those_of_both_sides_are_counted():

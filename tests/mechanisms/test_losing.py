@@ -2,10 +2,15 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 
 from recombine.mechanisms import MeasureResult, measure_predictions
+from recombine.mechanisms.compared.comparing import noise_within
+from recombine.mechanisms.compared.losing import leaked
+from recombine.statistics import Over
 
 A, B = np.indices((8, 6)).reshape(2, -1).repeat(20, axis=1)
 ROW = np.tile(np.arange(20), 48)
@@ -165,6 +170,32 @@ def test_rows_known_by_heart_among_the_test_rows_are_a_leak_and_no_failure():
     result = measured(y, np.where(UNSEEN, rule, y))
     assert (result.verdict, "a leak of training rows" in result.why) == ("unclear", True)
     assert "leak" not in measured(y, rule).why
+
+
+def test_a_leak_needs_unseen_ones_within_the_noise_and_explains_the_gap():
+    found = measured(A + B + NOISE, 1.0 * A + B)
+    each, rows = noise_within(found.answers), np.arange(len(found.answers.codes))
+    assert each is not None
+
+    def leak(seen: float, *unseen: float) -> bool:
+        share = np.where(found.answers.unseen, np.resize(unseen, len(rows)), seen)
+        return leaked(replace(found.answers, error=(share * each)[None]), found.comparison, Over(1, 0))
+
+    assert leak(0.5, 1.0)
+    assert leak(0.5, 0.9)
+    assert not leak(1.0, 1.0)
+    assert leak(0.5, 1.1)  # What few rows leave open.
+    assert not leak(0.5, 1.2)  # Clearly worse than the noise, however far below the margin.
+    assert leak(0.7, 0.2, 2.0)
+    assert not leak(0.95, 0.2, 2.0)  # Seen ones are lucky by less than unseen ones are worse.
+
+
+def test_seen_rows_that_are_answered_too_well_excuse_no_error_of_many_times_the_noise():
+    rule = 1.0 * A + B
+    y, off = rule + 0.01 * NOISE, np.where(A % 2, 0.35, -0.35)
+    result = measured(y, np.where(UNSEEN, rule + off, 0.8 * y + 0.2 * rule))
+    assert (result.verdict, result.gap.high < 0.05) == ("partly", True)
+    assert "leak of training rows" not in result.sentence()
 
 
 def test_levels_that_training_never_shows_cannot_be_known():

@@ -13,7 +13,8 @@ from recombine.errors import InputError
 from recombine.mechanisms._judge import FITTED, MARGIN, judge
 from recombine.mechanisms.answers.answered import Answers
 from recombine.mechanisms.answers.names import brief
-from recombine.mechanisms.tables.grouped import check_group, groups_unnamed, one_row_each
+from recombine.mechanisms.tables.alike import groups_unnamed
+from recombine.mechanisms.tables.grouped import check_group, one_row_each
 from recombine.mechanisms.tables.reading import Reading, read_predictions
 from recombine.mechanisms.tables.spelled import spelled_alike
 from recombine.mechanisms.verdicts.result import MeasureResult

@@ -15,7 +15,7 @@ from recombine.figures.measured import MOST_BARS, MOST_LEVELS, measured_figure, 
 from recombine.mechanisms.answers.names import brief, ranged, score, share
 from recombine.mechanisms.causes.simpler_rules import BEHAVIOUR
 from recombine.mechanisms.verdicts.result import ERROR_WORDS
-from recombine.mechanisms.verdicts.verdict_words import noise_words
+from recombine.mechanisms.verdicts.verdict_words import in_part, noise_words
 from recombine.reporting.escaped import latex_frame, latex_text, markdown_text
 from recombine.reporting.html import responsive_svg
 from recombine.reporting.page import render
@@ -29,7 +29,7 @@ HEADLINES = {
     "not fitted": "Not fitted: nothing can be said of how it composes",
     "overfits": "It overfits; not composing is not what fails",
     "fails": "It fails on combinations it has not seen",
-    "partly": "It composes in part",
+    "partly": in_part(""),
     "composes": "It answers unseen combinations as well as seen ones",
     "unclear": "Not clear whether it fails on unseen combinations",
     "nothing unseen": "Nothing unseen is asked",
@@ -60,6 +60,8 @@ def measured_page(result: MeasureResult) -> str:
     headline = HEADLINES[result.verdict]
     if result.verdict in ("composes", "overfits") and result.why:
         headline = answer.partition(": ")[0]
+    elif result.verdict == "partly":
+        headline = in_part(result.why)
     if result.verdict in SAID:
         # The headline has said the rest.
         answer = answer.partition(": ")[2][:1].upper() + answer.partition(": ")[2][1:]

@@ -34,8 +34,8 @@ HARMLESS = 0.02
 """… unless it is below this share of the margin, and no noise says what is small."""
 
 LEAK = (
-    "rows of seen combinations are answered better than their noise allows, unseen ones not clearly worse than it "
-    "does: a leak of training rows into the test rows, or more than the factors is read of them"
+    "rows of seen combinations are answered better than their noise allows, unseen ones not clearly, or hardly, worse "
+    "than it does: a leak of training rows into the test rows, or more than the factors is read of them"
 )
 
 
@@ -119,10 +119,12 @@ def mostly_lost(answers: Answers, comparison: Comparison, beyond: FloatArray, aw
     return own > always or own - seen > HALF * (always - seen)
 
 
-def leaked(answers: Answers, comparison: Comparison, over: Over, margin: float) -> bool:
+def leaked(answers: Answers, comparison: Comparison, over: Over) -> bool:
     """Whether new rows of seen combinations are answered clearly better than rows of one combination allow, and unseen
-    ones as well as these do: then the gap is what was known of the rows, and not of the factors. Classes of few rows
-    tell too much noise; but whoever knows the factors alone misses at least the rows that have not the usual class."""
+    ones not clearly worse by more than a quarter of that, nor on average by more than that: then the gap is what was
+    known of the rows, and not of the factors. It is the noise that they are held against: the margin may be many times
+    as much, and what few rows leave open is a part of it. Classes of few rows tell too much noise; but whoever knows
+    the factors alone misses at least the rows that have not the usual class."""
     each, at, away = noise_within(answers), answers.compared, answers.unseen
     constant = comparison.constant
     if each is None or constant is None or not answers.like:
@@ -137,7 +139,8 @@ def leaked(answers: Answers, comparison: Comparison, over: Over, margin: float) 
     seen, unseen = (
         average(answers, over, (1.0, answers.error - noise, mask)) for noise, mask in ((least, at), (each, away))
     )
-    return seen.high < 0 and unseen.low <= margin
+    # Else seen ones were lucky, and what unseen ones cost beyond the noise is no less for it.
+    return seen.high < 0 and unseen.low <= QUARTER * -seen.mean and unseen.mean <= -seen.mean
 
 
 def one_answer(answers: Answers, at: NDArray[np.bool_]) -> bool:

@@ -3,12 +3,7 @@
 Noise is what rows of one combination differ by, and intervals are over rows as if each were drawn by itself. Rows of
 one patient tell too little of it, so that a right model seems to err by more than the noise. Where a person names the
 column, one row stands for all rows of a patient in a combination: their mean or, of classes, one of them. Where nobody
-does, a column each of whose values lies in one combination is looked at, by a one-way analysis of variance inside
-combinations,
-
-    F = (Σ n_g m_g² / (groups − combinations)) / (what is left / (rows − groups)),
-
-with m_g the means of groups less that of their combination, of normal scores or of classes as 0 and 1.
+does, such a column is looked for (`tables/alike.py`).
 """
 
 from __future__ import annotations
@@ -17,27 +12,13 @@ import shlex
 from dataclasses import replace
 from typing import Any
 
-import numpy as np
 import polars as pl
-from numpy.typing import NDArray
-from scipy.special import fdtrc, ndtri
 
 from recombine.errors import InputError, unknown
-from recombine.mechanisms.answers.finding import LEVEL
-from recombine.mechanisms.answers.names import brief, share
-from recombine.mechanisms.tables.besides import MOST_COLUMNS, MOST_ROWS
+from recombine.mechanisms.answers.names import brief
 from recombine.mechanisms.tables.reading import Reading, placed
 from recombine.mechanisms.tables.remarks import rows_words
-from recombine.statistics import FloatArray
 from recombine.support.scan import collect, scan
-from recombine.support.table import TARGET_CLASSES
-
-MUCH = 0.2
-"""The share of what answers vary by inside combinations that has to lie between groups (their intraclass correlation)
-before it is said."""
-DEALS = 299
-"""Times that answers are dealt anew inside combinations, in none of which groups may be as far apart: rare events are
-far from normal."""
 
 
 def check_group(group: str, how: Reading) -> None:
@@ -104,79 +85,3 @@ def _one_each(rows: pl.DataFrame, how: Reading, group: str, numbers: bool, seed:
 def _if_one(name: str) -> pl.Expr:
     """The value that all rows share; none where they differ."""
     return pl.when(pl.col(name).n_unique() == 1).then(pl.col(name).first())
-
-
-def groups_unnamed(table: Any, how: Reading, group: str | None) -> tuple[str, ...]:
-    """Two sentences, short and long, on the column, not named as the group or as anything else, whose rows are most
-    alike inside combinations, where that is no chance."""
-    frame = scan(table, "the table", how.max_bytes, how.max_rows)
-    used = {group, *how.factors, how.target, *(c for cs in how.predictions for c in cs), *(how.split or ())[:1]}
-    kinds = frame.collect_schema()
-    names = [n for n, kind in kinds.items() if n not in used and (kind.is_integer() or kind == pl.String)]
-    names = names[:MOST_COLUMNS]
-    if not names or how.bins or int(collect(frame.select(pl.len()))[0, 0]) > MOST_ROWS:
-        return ()
-    rows = collect(frame.select(*how.factors, how.target, *names)).drop_nulls([*how.factors, how.target])
-    cell = rows.select(pl.struct(pl.col(how.factors).cast(pl.String)).rank("dense") - 1).to_series().to_numpy()
-    answers, found = _scores(rows[how.target].cast(pl.String).str.strip_chars(), cell), dict[str, float]()
-    for name in names:
-        value = rows[name].rank("dense")
-        if answers is not None and not value.null_count() and _nested(value.to_numpy() - 1, cell):
-            found[name] = _alike(value.to_numpy() - 1, cell, answers, LEVEL / len(names))
-    name, much = max(found.items(), key=lambda item: item[1], default=("", 0.0))
-    if much < MUCH:
-        return ()
-    option = f"--group {shlex.quote(brief(name))}"
-    return (
-        f"Rows of one {brief(name)!r} are alike and are taken for repeats, so that there is more noise than it seems: "
-        f"judge again with {option}.",
-        f"Rows of one {brief(name)!r} are alike beyond their combination ({share(much)} of what answers differ by "
-        "there lies between them), so that they are no repeats of each other and tell too little noise: "
-        f"{option} (group={brief(name)!r}) counts them as one.",
-    )
-
-
-def _scores(answers: pl.Series, cell: NDArray[Any]) -> FloatArray | None:
-    """Normal scores of what numbers are off their combination, or classes as 0 and 1."""
-    y = answers.cast(pl.Float64, strict=False).fill_null(float("nan")).to_numpy()
-    if not len(y):
-        return None
-    if not np.isfinite(y).all():
-        codes = answers.rank("dense").to_numpy() - 1
-        return np.eye(codes.max() + 1)[codes] if codes.max() < TARGET_CLASSES else None
-    off = _less_mean(cell, y[:, None])[:, 0]
-    _, at, many = np.unique(off.round(12), return_inverse=True, return_counts=True)
-    return np.asarray(ndtri((np.cumsum(many) - many / 2)[at] / len(y)))[:, None]
-
-
-def _nested(value: NDArray[Any], cell: NDArray[Any]) -> bool:
-    """Whether each value lies in one combination."""
-    return len(np.unique(value * (int(cell.max()) + 1) + cell)) == int(value.max()) + 1
-
-
-def _alike(value: NDArray[Any], cell: NDArray[Any], answers: FloatArray, level: float) -> float:
-    """The intraclass correlation inside combinations; 0 where it may be chance."""
-    groups, cells, rows = int(value.max()) + 1, len(np.unique(cell)), len(value)
-    off, many, apart, free = _less_mean(cell, answers), np.bincount(value), groups - cells, rows - groups
-
-    def between(off: FloatArray) -> float:
-        return float(sum((np.bincount(value, v) ** 2 / many).sum() for v in off.T))
-
-    found, kinds = between(off), max(1, answers.shape[1] - 1)
-    if apart < 1 or free < groups or found <= 0:  # Few rows share a value: it may as well be a measured number.
-        return 0.0
-    one, two = found / apart, max(float(np.square(off).sum()) - found, 1e-12 * found) / free
-    if fdtrc(kinds * apart, kinds * free, one / two) > level:
-        return 0.0
-    rng, order, dealt = np.random.default_rng(0), np.argsort(cell, kind="stable"), np.empty_like(off)
-    for _ in range(DEALS):
-        dealt[order] = off[np.lexsort((rng.random(rows), cell))]
-        if between(dealt) >= found * (1 - 1e-9):
-            return 0.0
-    first = np.unique(value, return_index=True)[1]
-    size = (rows - float((many**2 / np.bincount(cell)[cell[first]]).sum())) / apart
-    return max(0.0, (one - two) / (one + (size - 1) * two))
-
-
-def _less_mean(cell: NDArray[Any], values: FloatArray) -> FloatArray:
-    return np.column_stack([v - (np.bincount(cell, v) / np.bincount(cell))[cell] for v in values.T])

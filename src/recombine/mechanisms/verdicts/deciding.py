@@ -37,6 +37,8 @@ MOST_TIMES = 20
 FEWEST_DEALT = 3
 """Of planted sums that answer what does not add up, 8 % were near at two unseen combinations, 4.5 % at three."""
 ONE_FOR_ALL = "always giving the same answer is clearly better there"
+ALTOGETHER = "whether it fails altogether is open"
+"""Where composing is ruled out, and more than a part may be lost."""
 KNEW = "of what it knows of seen ones, beyond always giving the same answer,"
 
 NOISIER = (

@@ -47,7 +47,7 @@ from recombine.mechanisms.rivals.sure import worse_than_shares
 from recombine.mechanisms.rivals.times_off import times_off
 from recombine.mechanisms.rivals.told_apart import follows_rows
 from recombine.mechanisms.rivals.written import Written
-from recombine.mechanisms.verdicts.deciding import ONE_FOR_ALL
+from recombine.mechanisms.verdicts.deciding import ALTOGETHER, ONE_FOR_ALL
 from recombine.statistics import FEW
 
 Ruling = tuple[str, str]
@@ -56,7 +56,9 @@ WRITTEN = "training rows are answered right, and new rows of seen combinations r
 NEW_LEVELS = "all of these hold a level that training never shows, of which nothing can be known"
 ONE_ANSWER = "every unseen combination gets one and the same answer: nothing is left of what it knows of seen ones"
 ONE_IS_NEAR = "one answer for all of these is near enough, which shows nothing of composing"
-MORE_THAN_A_PART = "by mean errors more than half of what it knows of seen ones is lost, but intervals leave it open"
+MORE_THAN_A_PART = (
+    f"{ALTOGETHER}: by mean errors more than half of what it knows of seen ones is lost, but intervals do not show it"
+)
 TOO_NEAR = (
     "unseen combinations are answered better than the noise of their rows allows: look for a leak, such as these rows "
     "or their means in training"
@@ -81,8 +83,8 @@ GUESSED = (
     "guessing is not ruled out: its own answers, dealt out to these combinations at random, are right as often in "
     "{:.0%} of deals, so that what is right there may be luck"
 )
-DEALT = (
-    "guessing is not ruled out: without the {} worst of each, its own answers, dealt out to these combinations at "
+DEALT = ALTOGETHER + (
+    ": guessing is not ruled out. Without the {} worst of each, its own answers, dealt out to these combinations at "
     "random, are as near in {:.0%} of deals, so that what is near there may be luck"
 )
 AS_WRONG = "one level is as wrong where it was seen"
@@ -110,7 +112,7 @@ def reconsidered(
         verdict, why = "fails", _also(ONE_ANSWER, why)
     told = verdict in FAILING and not (apart.alone or apart.most or misread)
     told |= verdict == "unclear" and not misread and noise_left(answers) < 1
-    if told and leaked(case.bare, case.beside, case.over, case.margin):
+    if told and leaked(case.bare, case.beside, case.over):
         verdict, why = "unclear", _also(lost, LEAK)
     if verdict in ("composes", *FAILING) and 0 < undetermined.of == undetermined.levels:
         verdict, why = "unclear", NEW_LEVELS
@@ -145,7 +147,7 @@ def no_rule_near(case: Case, verdict: str) -> str:
 
 def _standing_out(case: Case, verdict: str, why: str, apart: StandingOut, speaks: bool, copies: bool) -> Ruling:
     tells = case.answers.like or _beyond_said_noise(case, apart)
-    tells &= (apart.knows or apart.most) and verdict in ("composes", "unclear")
+    tells &= (apart.knows or apart.most or _knew(case)) and verdict in ("composes", "unclear")
     if apart.said and (verdict in FAILING or tells):
         lost, rest = (
             mostly_lost(case.answers, case.comparison, case.gap.beyond, at) for at in (case.answers.unseen, apart.rest)
@@ -156,12 +158,18 @@ def _standing_out(case: Case, verdict: str, why: str, apart: StandingOut, speaks
         open_ = tells and not (apart.most or apart.lost or in_part or nothing_left(case.answers))
         why = _also(MORE_THAN_A_PART if open_ else why * (verdict in FAILING), *apart.said)
         if open_:
-            return "unclear", why
+            return "partly", why  # Those that are wrong are no chance, whatever the mean of all leaves open.
         if tells or (apart.alone and not speaks and in_part):
             verdict = "fails" if apart.most or apart.lost else "partly"
     elif verdict == "unclear" and (clause := next(iter(apart.said), apart.weigh)):
         why = f"{why}. {clause[:1].upper()}{clause[1:]}"
     return verdict, why
+
+
+def _knew(case: Case) -> bool:
+    """Whether it knows seen combinations clearly better than one answer for all does, and errs by more than the margin
+    more on unseen ones, by the mean: where the others there are no better than one answer, that is what is lost."""
+    return case.comparison.better_on_seen.high < 0 and case.gap.width.mean > case.margin
 
 
 def _beyond_said_noise(case: Case, apart: StandingOut) -> bool:
@@ -295,7 +303,7 @@ def but_for_a_shift(case: Case, ruling: Ruling, found: Sequence[Finding], judged
 def in_no_part(case: Case, ruling: Ruling, apart: StandingOut | None) -> Ruling:
     """The verdict where answers would compose in part, but are clearly worse than one for all, or are classes that a
     guess has right as often: these fail, whatever is said of them besides; of numbers that a guess has as near it is
-    not clear. Row by row one combination of many may make them worse: then it takes more than a fifth."""
+    said that they may. Row by row one combination of many may make them worse: then it takes more than a fifth."""
     (verdict, why), constant = ruling, case.comparison.constant
     if verdict != "partly":
         return ruling
@@ -306,7 +314,7 @@ def in_no_part(case: Case, ruling: Ruling, apart: StandingOut | None) -> Ruling:
     if guess := _guessed(case, apart):  # Of fewer it can hardly be ruled out: there it is said and no more.
         verdict, why = "fails" if case.answers.unseen.sum() >= FEW else verdict, _also(guess, why)
     elif near := _dealt(case, apart):
-        verdict, why = "unclear", _also(near, why)
+        why = _also(near, why)  # Those that stand out are wrong all the same.
     return verdict, why
 
 

@@ -15,6 +15,7 @@ from recombine.mechanisms.compared.losing import LITTLE
 from recombine.mechanisms.compared.overfitting import better_on_training_rows, noisier
 from recombine.mechanisms.rivals.same import SAME
 from recombine.mechanisms.rivals.told_apart import FAR_LESS
+from recombine.mechanisms.verdicts.deciding import ALTOGETHER
 from recombine.mechanisms.verdicts.noted import unread_factors
 
 if TYPE_CHECKING:
@@ -76,10 +77,15 @@ def _verdict(result: MeasureResult) -> str:
         f"seen ones by {share(result.seen.mean)}."
         if result.rest else _silent(result.evidence, unread_factors(result.answers))
     )  # fmt: skip
-    start = "It fails on unseen combinations" if result.verdict == "fails" else "It composes in part"
+    start = "It fails on unseen combinations" if result.verdict == "fails" else in_part(result.why)
     said = not result.why or result.why == result.answers.without_answer
     part = "" if said else f" {result.why[0].upper()}{result.why[1:]}."
     return f"{start}: {numbers}.{besides}{_beside(result)}{part} {how}"
+
+
+def in_part(why: str) -> str:
+    """That it composes in part; at most, where it may fail altogether."""
+    return "It composes in part" + " at most" * (ALTOGETHER in why.lower())
 
 
 def _cut(result: MeasureResult) -> str:
