@@ -225,6 +225,11 @@ class Forecast:
         """Standard deviation of one row around the rule, in the answer's units, where enough rows tell."""
         return self._best.noise if isinstance(self._best, Adding) else None
 
+    @property
+    def noise_freedom(self) -> float | None:
+        """Degrees of freedom that it rests on."""
+        return self._best.noise_freedom if isinstance(self._best, Adding) else None
+
     def to_dict(self) -> dict[str, Any]:
         shown = {name: getattr(self, name) for name in SHOWN}
         listed = {
