@@ -263,7 +263,7 @@ def test_cells_of_a_real_table_fall_into_their_intervals():
 
 def test_ranges_hold_in_tables_of_eight_cells(monkeypatch):
     """Four by three, two rows beyond the effects: three of four, as is said, though nine of ten are meant."""
-    monkeypatch.setattr("recombine.checks.forecasts.forecast.STAND_INS", 30)
+    monkeypatch.setattr("recombine.checks.forecasts.contest.STAND_INS", 30)
     codes, held, inside = grid(4, 3), [], []
     for seed in range(60):
         rng = np.random.default_rng(seed)

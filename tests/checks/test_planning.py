@@ -284,7 +284,7 @@ def test_where_adding_up_is_not_shown_no_error_is_promised_and_what_measuring_al
     assert result.doubt == "unsupported"
     words = result.plan.words
     assert "no standard error is told that rests on it, as more rows do not average away what it misses" in words
-    assert "Measuring each of the 20 asked combinations once costs 20 rows; 2 times (40 rows) is as precise" in words
+    assert "Measuring each of the 20 asked combinations once costs 20 rows; 3 times (60 rows) is as precise" in words
     assert result.to_dict()["plan"]["doubted"]
     assert sum(not said for said in result.plan.repeats) == min(20, len(result.plan.cells))
     single = {name: column[: len(seen)] for name, column in table.items()}

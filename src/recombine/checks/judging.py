@@ -21,6 +21,7 @@ from recombine.checks.forecasts.gaps import gaps_in
 from recombine.checks.forecasts.harder import harder, times_wider
 from recombine.checks.forecasts.losses import losses_of
 from recombine.checks.forecasts.own_range import own_ranges
+from recombine.checks.holes.ends_early import ends_early
 from recombine.checks.holes.never_run import never_run
 from recombine.checks.holes.unreached import unreached
 from recombine.checks.rules.adding import Adding
@@ -120,7 +121,11 @@ def _forecast(
         return None, [ONE_CLASS]
     cells = Cells.of(known.codes, known.shape, target, known.curves, asked.weights)
     codes = asked.codes[asked.status == DETERMINED].astype(np.int64)
-    found = forecast(cells, codes, assumed=known.order, more=rules, seed=seed)
+    whole = len(asked.codes) == asked.total  # of a part that is listed no corner can be told
+    early = ends_early(known, codes, train.space) if whole else None
+    found = forecast(
+        cells, codes, assumed=known.order, more=rules, seed=seed, series=None if early is None else early.series
+    )
     if isinstance(found, str):
         return None, [found]
     if cells.numeric and not np.ptp(cells.answers):  # what is left is rounding
@@ -139,7 +144,8 @@ def _forecast(
         return None, [NOTHING_LEFT if hiding.saturated else ALIASED, *notes]
     (low, high), on = target.bounds, found.scale.ends if found.scale is not None else target.bounds
     found = replace(found, aliased=bool(hiding.hidden), unrun=unrun, bounds=(max(low, on[0]), min(high, on[1])))
-    if len(asked.codes) == asked.total:  # of a part that is listed no corner can be told
+    found = replace(found, early=early if found.series is not None else None)
+    if whole:
         found = replace(found, corner=unreached(known, train.counts, codes, train.space))
     if found.rule == "surface" and (far := int(outside(cells, codes).sum())):
         notes.append(

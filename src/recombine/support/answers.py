@@ -132,7 +132,12 @@ class Target:
         combination differ."""
         if not self.numeric or not self.conflicts:
             return None
-        return float(np.sqrt(self.spread.sum() / np.maximum(self.count - 1, 0).sum()))
+        return float(np.sqrt(self.spread.sum() / self.repeats))
+
+    @property
+    def repeats(self) -> int:
+        """Rows beyond the first of each combination: the degrees of freedom of that."""
+        return int(np.maximum(self.count - 1, 0).sum())
 
     def of(self, chosen: NDArray[np.bool_]) -> Target:
         """The answers of some of the combinations."""

@@ -142,6 +142,11 @@ class Shifts:
         expect = f"expect about {shown(told.other_blocks)} (up to about {shown(told.other_blocks_high)})"
         return f"{self._each}, and this is for the same ones: for as many others {expect}. "
 
+    @property
+    def lost(self) -> int:
+        """Degrees of freedom that went to the shifts."""
+        return self.blocks - self.parts
+
     def to_dict(self) -> dict[str, Any]:
         return {name: getattr(self, name) for name in ("columns", "blocks", "spread", "new", "lone", "inside", "anew")}
 

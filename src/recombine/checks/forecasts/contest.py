@@ -15,6 +15,7 @@ from recombine.checks.forecasts.chosen import SURER, WORTH, choose, density_of, 
 from recombine.checks.forecasts.contestants import contestants
 from recombine.checks.forecasts.losses import as_learnt, losses_of, metric_of, proof_of, sure_of
 from recombine.checks.rules.adding import Adding
+from recombine.checks.rules.cut_short import Series
 from recombine.checks.rules.learners import learners
 from recombine.checks.rules.rule import Rule
 from recombine.checks.rules.seen_cells import Cells
@@ -45,6 +46,8 @@ class Contest:
     """Of each stand-in that of its forecast, by rules that tell it; none between seen values of a number."""
     substituted: dict[str, float | None] | None
     """What substitution covers and had right."""
+    series: Series | None = None
+    """Of which asked cells lie beyond the end."""
 
     @cached_property
     def firsts(self) -> list[int]:
@@ -63,8 +66,8 @@ class Contest:
     @cached_property
     def further(self) -> list[list[Ints]]:
         """The groups of further draws of stand-ins, the same ones whatever the seed."""
-        cells, draws = self.cells, (np.random.default_rng(again) for again in range(AGAIN))
-        return [stand_ins(cells.codes, cells.shape, self.asked, STAND_INS, rng, cells.curves).groups for rng in draws]
+        draws = (np.random.default_rng(again) for again in range(AGAIN))
+        return [draw(self.cells, self.asked, rng, self.series).groups for rng in draws]
 
     @property
     def truth(self) -> Floats:
@@ -140,7 +143,15 @@ class Contest:
         return self.rules[self.best]
 
 
-def hold(cells: Cells, asked: Ints, drawn: StandIns, alone: bool, more: Sequence[str], seed: int) -> Contest:
+def draw(cells: Cells, asked: Ints, rng: np.random.Generator, series: Series | None) -> StandIns:
+    """Stand-ins for asked cells."""
+    return stand_ins(cells.codes, cells.shape, asked, STAND_INS, rng, cells.curves, series)
+
+
+def hold(
+    cells: Cells, asked: Ints, drawn: StandIns, alone: bool, more: Sequence[str], seed: int,
+    series: Series | None = None,
+) -> Contest:  # fmt: skip
     """Ask every rule, and learners by the names in ``more``. What rules hold of the cells that they were last tried on
     is taken down at once."""
     rules = [*contestants(cells), *learners(more, cells, seed)]
@@ -157,7 +168,7 @@ def hold(cells: Cells, asked: Ints, drawn: StandIns, alone: bool, more: Sequence
     variances = [rule.variance if isinstance(rule, Adding) and not between else None for rule in rules]
     truth = cells.answers[[int(group[0]) for group in drawn.groups]]
     substituted = _substitution(rules, said, truth, asked)
-    return Contest(cells, asked, drawn, alone, rules, said, nearer, densities, variances, substituted)
+    return Contest(cells, asked, drawn, alone, rules, said, nearer, densities, variances, substituted, series)
 
 
 def nearer_of(rules: list[Rule], asked: Ints) -> list[Floats]:

@@ -15,9 +15,11 @@ from recombine.checks.forecasts.apart import Apart
 from recombine.checks.forecasts.gaps import Gap
 from recombine.checks.forecasts.harder import Harder
 from recombine.checks.forecasts.own_range import OwnRange
+from recombine.checks.holes.ends_early import EndsEarly
 from recombine.checks.holes.never_run import NeverRun
 from recombine.checks.holes.unreached import Corner
 from recombine.checks.rules.adding import Adding
+from recombine.checks.rules.cut_short import Series
 from recombine.checks.rules.rule import Rule
 from recombine.checks.rules.scales import PLAIN, Scale
 from recombine.checks.rules.substitution import Substitution
@@ -141,8 +143,18 @@ class Forecast:
     """The part of a fraction that was never run, where what is asked about lies in it."""
     corner: Corner | None = None
     """Asked combinations that nothing seen reaches, where these are many."""
+    series: Series | None = None
+    """Those that were cut short to stand in for asked ones beyond their end."""
+    early: EndsEarly | None = None
+    """The same by name."""
     bounds: tuple[float, float] = (-math.inf, math.inf)
     """What answers cannot leave, where the table tells: answers and ranges are cut there, and hold as often."""
+
+    @property
+    def cut_as_asked(self) -> bool:
+        """Whether what nothing seen reaches, if anything, are ends of series, and others were cut as short."""
+        told, there = self.early, self.corner
+        return told is not None and (there is None or {*there.factors} == {told.series.factor, told.series.steps})
 
     @property
     def recommended(self) -> Rule | None:
@@ -225,6 +237,11 @@ class Forecast:
         """Standard deviation of one row around the rule, in the answer's units, where enough rows tell."""
         return self._best.noise if isinstance(self._best, Adding) else None
 
+    @property
+    def noise_freedom(self) -> float | None:
+        """Degrees of freedom that it rests on."""
+        return self._best.noise_freedom if isinstance(self._best, Adding) else None
+
     def to_dict(self) -> dict[str, Any]:
         shown = {name: getattr(self, name) for name in SHOWN}
         listed = {
@@ -232,6 +249,7 @@ class Forecast:
             "harder": [{k: v for k, v in vars(h).items() if k != "at"} for h in self.harder],
             "apart": [level.to_dict() for level in self.apart],
             "gaps": [vars(gap) for gap in self.gaps],
+            "early": None if self.early is None else self.early.to_dict(),
             "own_ranges": [own.to_dict() for own in self.own_ranges],
         }
         return {**shown, "level": forecast_words.level(self), **listed, "choice": forecast_words.choice(self)}

@@ -18,7 +18,7 @@ from scipy.special import stdtrit
 
 from recombine.checks.exact.modular import Floats, Ints
 from recombine.checks.forecasts.chosen import charged_for
-from recombine.checks.forecasts.contest import STAND_INS, Contest, hold, nearer_of
+from recombine.checks.forecasts.contest import Contest, draw, hold, nearer_of
 from recombine.checks.forecasts.error_range import (
     by_draw,
     deviations_of,
@@ -37,12 +37,13 @@ from recombine.checks.forecasts.harder import asked_over_tried
 from recombine.checks.forecasts.losses import losses_of, many_rows, proof_of
 from recombine.checks.headed import Headed
 from recombine.checks.rules.adding import Adding
+from recombine.checks.rules.cut_short import Series
 from recombine.checks.rules.effects import DENSE
 from recombine.checks.rules.learners import Learner
 from recombine.checks.rules.rule import Rule
 from recombine.checks.rules.scales import PLAIN
 from recombine.checks.rules.seen_cells import Cells
-from recombine.checks.rules.stand_ins import stand_ins
+from recombine.checks.rules.stand_ins import StandIns
 from recombine.checks.rules.surface import beats_constant, each_alone
 
 FEWEST = 6
@@ -68,9 +69,13 @@ ASSUMED = {1: "additive", 2: "pairs"}
 """The rule that “determined” rests on, by the order of effects."""
 
 
-def forecast(cells: Cells, asked: Ints, *, assumed: int = 1, more: Sequence[str] = (), seed: int = 0) -> Forecast | str:
+def forecast(
+    cells: Cells, asked: Ints, *, assumed: int = 1, more: Sequence[str] = (), seed: int = 0,
+    series: Series | None = None,
+) -> Forecast | str:  # fmt: skip
     """The contest for these asked cells, or a sentence why there is none. ``assumed`` is the order of the effects taken
-    to add up, ``more`` names learners that join."""
+    to add up, ``more`` names learners that join, ``series`` are those that are asked about beyond their end: others are
+    cut as short, where there are enough."""
     if not len(asked):
         return "no forecast: no unseen combination that is determined is asked about."
     if cells.width > DENSE:
@@ -83,12 +88,18 @@ def forecast(cells: Cells, asked: Ints, *, assumed: int = 1, more: Sequence[str]
     rng = np.random.default_rng(seed)
     cells = _fewer(cells, rng)
     alone = each_alone(cells, asked)
-    drawn = alone or stand_ins(cells.codes, cells.shape, asked, STAND_INS, rng, cells.curves)
-    few = len({int(group[0]) for group in drawn.groups})
-    if few < FEWEST:
+    series = None if alone else series
+    drawn = alone or draw(cells, asked, rng, series)
+    if series is not None and _distinct(drawn) < FEWEST:
+        series, drawn = None, draw(cells, asked, rng, None)
+    if (few := _distinct(drawn)) < FEWEST:
         found = f"{few} were drawn, {FEWEST} are needed"
         return f"no forecast: too few seen combinations could be left out as the asked ones are ({found})."
-    return _expected(hold(cells, asked, drawn, alone is not None, more, seed), assumed, rng)
+    return _expected(hold(cells, asked, drawn, alone is not None, more, seed, series), assumed, rng)
+
+
+def _distinct(drawn: StandIns) -> int:
+    return len({int(group[0]) for group in drawn.groups})
 
 
 def _expected(contest: Contest, assumed: int, rng: np.random.Generator) -> Forecast:
@@ -120,6 +131,7 @@ def _expected(contest: Contest, assumed: int, rng: np.random.Generator) -> Forec
         outdone=_outdone(contest, losses, assumed), scale_told=_scale_told(contest),
         span=float(np.ptp(cells.answers)) if cells.numeric else None,
         by_draw=0.0 if contest.alone else by_draw(losses[best], metric), levels=float(np.sqrt(levels)),
+        series=contest.series,
         error_many_rows=None if many is None else error * float(np.sqrt(many)),
     )  # fmt: skip
 

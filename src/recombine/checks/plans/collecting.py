@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
+from functools import partial
 from typing import Literal
 
 import numpy as np
@@ -111,50 +112,68 @@ def plan_for(
     target = train.target
     alone = target is not None and int(target.count.sum()) - int((target.count > 0).sum()) < LEAST_FREEDOM
     adding = expected is None or (expected.rule == "pairs" and known.order == 1 and alone)
-    left = _noise(known, train.target) if adding or expected is None else expected.noise
+    left, freedom = _noise(known, target) if adding or expected is None else (expected.noise, expected.noise_freedom)
     noise, error, typical, unit, sized = purpose.noise or left, purpose.error, None, 1.0, None
     if scale is not None and train.target is not None and noise:
         if scale.name == "log":
             logs = scaled(train.target, scale)
             unit = typical = float(np.exp(np.average(logs.mean, weights=logs.count)))
-            noise = (None if purpose.noise else _noise(known, logs)) or noise / unit
+            share, free = (None, None) if purpose.noise else _noise(known, logs)
+            noise, freedom = (share, free) if share else (noise / unit, freedom)
         else:
             unit, noise, left = noise, None, None
         if typical is not None and error is not None and expected is not None and expected.recommended is not None:
             typical, unit, sized = None, 1.0, expected.recommended.answer
         error = None if error is None else error / unit
     rule = None if purpose.noise or not left else "additive" if adding or expected is None else expected.rule
+    freedom = None if rule is None or freedom is None else max(freedom - (0 if shifts is None else shifts.lost), 1.0)
     whole = None if asked is None and len(pool) == len(cells) else cells if asked is None else asked
     prices = _prices(space, pool, cost)
-    found = plan_rows(
-        known, space, train.counts, whole, pool, prices, budget=purpose.budget, error=error,
+    plan_of = partial(
+        plan_rows, known, space, train.counts, whole, pool, prices, budget=purpose.budget, error=error,
         criterion=purpose.criterion, noise=noise or 1.0, rule=rule, change=purpose.change,
         scale=None if scale is None else scale.name, typical=typical, sized=sized, distinct=distinct, shifts=shifts,
         unit=unit,
     )  # fmt: skip
+    found = _until(plan_of, freedom) if error is not None and freedom is not None else plan_of(freedom=freedom)
     plain = scale is None and shifts is None
     if plain and alone and expected is not None and not purpose.noise:
         found = replace(found, caveat=not_averaged(expected, purpose.error, found.after))
     if asked is None and space.size > MOST_CELLS:
         return found
     shared = alone or (expected is not None and expected.shared)
-    own = purpose.noise or (None if target is None or shared else target.scatter)
-    measured = outright(known, cells if asked is None else asked, pool, prices, purpose.error, own if plain else None)
+    spared = None if target is None or shared or purpose.noise else target.repeats
+    own = purpose.noise or (None if target is None or spared is None else target.scatter)
+    wanted = cells if asked is None else asked
+    measured = outright(known, wanted, pool, prices, purpose.error, own if plain else None, spared)
     return replace(found, outright=measured)
 
 
-def _noise(known: Identifiability, target: Target | None) -> float | None:
-    """The standard deviation of one row around the fit, where the table has answers enough to tell."""
+def _until(plan_of: Callable[..., Plan], freedom: float) -> Plan:
+    """Rows until an error also with the most that the noise may be, and how few would do with what it was estimated
+    to be; these, where no rows do with more."""
+    few = plan_of()
+    if few.floor is not None or not few.enough:
+        return replace(few, freedom=freedom)
+    sure = plan_of(freedom=freedom)
+    if sure.floor is not None or not sure.enough:
+        return replace(few, freedom=freedom, unsure=True)
+    return replace(sure, as_estimated=len(few.cells))
+
+
+def _noise(known: Identifiability, target: Target | None) -> tuple[float | None, float | None]:
+    """The standard deviation of one row around the fit, and its degrees of freedom, where the table has answers enough
+    to tell."""
     large = len(known.codes) * known.rank > LARGEST_FIT
     if target is None or target.classes is not None or int(target.count.sum()) - known.rank < LEAST_FREEDOM or large:
-        return None
+        return None, None
     freedom = int(target.count.sum()) - known.rank
     x = known.rows.floats(known.codes)
     root = np.sqrt(target.count)
     fit = x @ np.linalg.lstsq(x * root[:, None], target.mean * root, rcond=None)[0]
     left = float((target.count * (target.mean - fit) ** 2).sum() + target.spread.sum())
     scale = float((target.count * target.mean**2).sum()) + 1e-300
-    return float(np.sqrt(left / freedom)) if left > 1e-18 * scale else None
+    return (float(np.sqrt(left / freedom)), freedom) if left > 1e-18 * scale else (None, None)
 
 
 def _prices(space: FactorSpace, pool: Codes, cost: Cost | None) -> Floats:

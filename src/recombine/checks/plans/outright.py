@@ -11,6 +11,7 @@ from recombine.checks.as_read import shown
 from recombine.checks.exact.identifiability import Identifiability
 from recombine.checks.exact.modular import Floats
 from recombine.checks.forecasts.expected import Forecast
+from recombine.checks.plans.noise import times_off
 from recombine.space import Codes
 
 FAR = 2.0
@@ -27,6 +28,8 @@ class Outright:
     times: int | None = None
     """How many rows of each bring the standard error of its own mean to what was asked for, by the noise of a row."""
     noise: float | None = None
+    """Of a row; where it was estimated, the most that its degrees of freedom allow."""
+    freedom: float | None = None
 
     @property
     def words(self) -> str:
@@ -37,19 +40,24 @@ class Outright:
             return f"{once}."
         more = f"; {self.times} times ({self.times * self.cells:,} rows)" if self.times > 1 else ", which"
         reached = f"is as precise as asked for, whatever effects do, with a noise of {shown(self.noise)} per row"
+        if self.freedom is not None:
+            reached += f", the most that its {self.freedom:,} degree{'s' * (self.freedom != 1)} of freedom allow (95 %)"
         return f"{once}{more} {reached}."
 
 
 def outright(
-    known: Identifiability, asked: Codes, pool: Codes, prices: Floats, error: float | None, noise: float | None
-) -> Outright | None:
-    """None where nothing unseen is asked, or some of it cannot be collected."""
+    known: Identifiability, asked: Codes, pool: Codes, prices: Floats, error: float | None, noise: float | None,
+    freedom: int | None = None,
+) -> Outright | None:  # fmt: skip
+    """None where nothing unseen is asked, or some of it cannot be collected. ``freedom`` is that of a noise which was
+    estimated."""
     new = {tuple(row) for row in asked[~known.members.contains(asked)].tolist()}
     here = np.array([tuple(row) in new for row in pool.tolist()], dtype=bool)
     if not new or here.sum() < len(new):
         return None
-    times = None if error is None or noise is None else max(1, math.ceil((noise / error) ** 2 - 1e-6))
-    return Outright(len(new), float(prices[here].sum()), times, noise)
+    most = None if noise is None else noise * times_off(freedom)[1]
+    times = None if error is None or most is None else max(1, math.ceil((most / error) ** 2 - 1e-6))
+    return Outright(len(new), float(prices[here].sum()), times, most, None if noise is None else freedom)
 
 
 def not_averaged(told: Forecast, asked: float | None, after: float | None) -> str:

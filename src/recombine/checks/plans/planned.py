@@ -15,6 +15,7 @@ import numpy as np
 
 from recombine.checks.as_read import shown
 from recombine.checks.exact.modular import Floats
+from recombine.checks.plans.noise import times_off
 from recombine.checks.plans.outright import Outright
 from recombine.space import Codes, FactorSpace
 
@@ -82,6 +83,13 @@ class Plan:
     """Whether what the errors rest on is contradicted or not shown, or pairs answer: then none is told in words."""
     outright: Outright | None = None
     """What it costs to measure all that is asked."""
+    freedom: float | None = None
+    """Degrees of freedom that the noise was estimated with; None where it was given or is the unit."""
+    as_estimated: int | None = None
+    """Where rows until an error were planned on the most that these allow: how few would do with the estimate, the
+    first ones unless all are in visiting order."""
+    unsure: bool = False
+    """Whether no rows reach it with the most that these allow: then they are planned on the estimate."""
     caveat: str = ""
     """Why the error asked for, or that after a budget, may be out of reach also where nothing speaks against what the
     errors rest on."""
@@ -92,19 +100,25 @@ class Plan:
 
     def in_runs(self, seed: int) -> Plan:
         """The rows as they should be run: in random order, so that what drifts from run to run looks like no factor's
-        effect; in visiting order where changing a factor has a price."""
-        if self.changes or self.changes_bound:
+        effect, those first that may do; in visiting order where changing a factor has a price."""
+        if self._visited:
             return self
-        order = np.random.default_rng(seed).permutation(len(self.cells))
+        rng, first = np.random.default_rng(seed), self.as_estimated or 0
+        order = np.concatenate([rng.permutation(first), first + rng.permutation(len(self.cells) - first)])
         cells = self.cells[order]
         seen = {tuple(c) for c, said in zip(self.cells.tolist(), self.repeats, strict=True) if said == TRAINED}
         repeats = repeats_in(cells, [tuple(cell) in seen for cell in cells.tolist()])
         return replace(self, cells=cells, costs=self.costs[order], repeats=repeats, seed=seed)
 
     @property
+    def _visited(self) -> bool:
+        """Whether the rows stand in the order in which to visit them."""
+        return bool(self.changes or self.changes_bound)
+
+    @property
     def order(self) -> str:
         """In which order the rows stand."""
-        if self.changes or self.changes_bound:
+        if self._visited:
             least = f"and {self.changes_bound:g} at least in any"
             return f"changes from row to row cost {self.changes:g} in this order, {least}"
         return "" if self.seed is None else f"runs in random order (seed {self.seed})"
@@ -121,11 +135,14 @@ class Plan:
 
     def _without_errors(self) -> str:
         by = "" if self.forecast is None else f"; the answers are those of the rule “{self.forecast}”"
-        least = "" if self.fewest is None else f", in which case no plan has fewer than {self.fewest:,}"
+        most = self._size(self.noise_range[1])
+        noise = "" if self.as_estimated is None else f", with a noise of {most}, the most that it may be,"
+        least = "" if self.fewest is None else f", in which case{noise} no plan has fewer than {self.fewest:,}"
         once = " and each asked combination once before any again"
         why = "no standard error is told that rests on it, as more rows do not average away what it misses"
         if not len(self.cells):
-            return f"no rows: every asked answer is as precise already if {self.assumes}; {why}{by}."
+            already = "every asked answer is as precise already" if not self.unsure else "none is known to do"
+            return f"no rows: {already} if {self.assumes}; {why}{by}."
         told = f"{self._rows}, chosen as if {self.assumes}{least},{once}: {why}{by}."
         return f"{told} What such rows buy: {BOUGHT_BY_TWO if self.cells.shape[1] < 3 else BOUGHT}."
 
@@ -153,13 +170,24 @@ class Plan:
         return {when: None if e is None else math.hypot(e, self.noise, shift) for when, (e, shift) in ends.items()}
 
     @property
+    def noise_range(self) -> tuple[float, float]:
+        """Between which the noise lies in nine of ten tables, by its degrees of freedom; itself where it is known."""
+        low, high = times_off(self.freedom)
+        return self.noise * low, self.noise * high
+
+    @property
+    def worst_high(self) -> float | None:
+        """The largest error with the most that the noise may be."""
+        return None if self.worst is None else self.worst * times_off(self.freedom)[1]
+
+    @property
     def _rows(self) -> str:
         on = f" on one new {self.block}" if self.block else ""
         return f"{len(self.cells):,} row{'s' if len(self.cells) != 1 else ''}{on}"
 
     def _sentence(self) -> str:
         around = "" if self.rule is None else f" around the rule “{self.rule}”, what it misses included"
-        known = f"with a noise of {self._size(self.noise)} per row{around}"
+        known = f"with a noise of {self._size(self.noise)} per row{around}{self._allowed()}"
         on = f" on the {self.scale} scale" if self.scale else ""
         unknown = f"in units of one row's noise{on}" + (", which is not known" if self.fewest is not None else "")
         unit = unknown if self.noise == 1 else known
@@ -188,12 +216,46 @@ class Plan:
         text = f"{text}{self._size(self.after)} ({was}; {unit})"
         worst = self._size(self.worst or 0.0)
         if self.fewest is not None and not len(self.cells):
-            return f"every asked answer is as precise already, if {self.assumes}: at worst {worst} ({unit})."
+            return self._none_needed(worst, unit)
         if self.fewest is not None:
-            reached = f"the largest is {worst}, and no plan does it in fewer than {self.fewest:,} rows"
+            planned = ", and" if self.as_estimated is None else f"{self._at_most()}, on which these rows are planned:"
+            reached = f"the largest is {worst}{planned} no plan does it in fewer than {self.fewest:,} rows"
             reached += ", perhaps none in fewer than these" if self.fewest < len(self.cells) else ""
+            reached += self._fewer()
             return f"{text}; {reached}." if self.enough else f"{text}; the precision asked for is not reached."
         return f"{text}; no choice of the same price gets below {self._size(self.bound)}."
+
+    def _allowed(self) -> str:
+        """How far the noise may be from its estimate, and errors with it."""
+        if self.freedom is None:
+            return ""
+        (low, high), ends = times_off(self.freedom), [self._size(end) for end in self.noise_range]
+        few = f"{self.freedom:,.0f} degree{'s' * (round(self.freedom) != 1)} of freedom"
+        times = f"and errors {low:.2g} to {high:.2g} times as large"
+        return f"; estimated with {few}, it may be {ends[0]} to {ends[1]} (90 %), {times}"
+
+    def _none_needed(self, worst: str, unit: str) -> str:
+        """That no row is needed, which an estimated noise must allow at its most."""
+        if not self.unsure:
+            at_most = self._at_most() if self.freedom else ""
+            return f"every asked answer is as precise already, if {self.assumes}: at worst {worst}{at_most} ({unit})."
+        only = f"no row is needed if {self.assumes} and the noise is what it was estimated to be"
+        return f"{only}: at worst {worst} ({unit}){self._fewer()}."
+
+    def _at_most(self) -> str:
+        """The largest error with the most that the noise may be."""
+        return f", or {self._size(self.worst_high or 0.0)} with a noise of {self._size(self.noise_range[1])}"
+
+    def _fewer(self) -> str:
+        """How few rows do with the noise as estimated, or that these do no more."""
+        if self.unsure:
+            return f"; with a noise of {self._size(self.noise_range[1])} what is asked for is out of reach"
+        if self.as_estimated is None or self.as_estimated >= len(self.cells):
+            return ""
+        if not self.as_estimated:
+            return "; with the noise as estimated none would be needed"
+        first = "" if self._visited else "the first "
+        return f"; with the noise as estimated {first}{self.as_estimated:,} would do, and with them it is known better"
 
     def _size(self, error: float) -> str:
         return shown(error, share=self.typical is not None and self.fewest is None)
@@ -208,6 +270,10 @@ class Plan:
             "fewest": self.fewest,
             "enough": self.enough and not self.left,
             "noise": self.noise,
+            "freedom": self.freedom,
+            "noise_range": list(self.noise_range),
+            "worst_high": self.worst_high,
+            "as_estimated": self.as_estimated,
             "rule": self.rule,
             "assumes": self.assumes,
             "scale": self.scale,
@@ -218,7 +284,7 @@ class Plan:
             "floor": self.floor,
             "doubted": self.doubted,
             "outright": None if self.outright is None else vars(self.outright),
-            "order": "visiting" if self.changes or self.changes_bound else "random",
+            "order": "visiting" if self._visited else "random",
             "changes": {"cost": self.changes, "bound": self.changes_bound},
             "words": self.words,
         }

@@ -13,6 +13,7 @@ from recombine.checks.asked.cells import cells_with
 from recombine.checks.exact.advice import Advice, advise
 from recombine.checks.exact.identifiability import Identifiability
 from recombine.checks.exact.modular import Floats, Ints
+from recombine.checks.plans.noise import times_off
 from recombine.checks.plans.optimal import Choice, choose, floor, until
 from recombine.checks.plans.planned import Plan, repeats_in
 from recombine.checks.plans.visiting import visiting_order
@@ -50,13 +51,15 @@ def plan_rows(
     distinct: bool = False,
     shifts: Shifts | None = None,
     unit: float = 1.0,
+    freedom: float | None = None,
 ) -> Plan:
     """The rows of ``pool`` that are worth most for ``budget`` (their prices add up to it), or rows until every asked
     standard error is at most ``error``; ``asked`` None: every cell of the pool. ``distinct``: no row is repeated before
     every asked cell is seen or in the plan (where effects do not add up, a row tells of its own cell alone). Errors are
     those inside the seen range of numbers: how far a line or curve goes on is no matter of noise. ``sized`` tells how
     large answers are where noise is a share of them and ``error`` is not. With ``shifts`` of blocks, whose ``unit`` is
-    that of one error here, the rows are all in one new block."""
+    that of one error here, the rows are all in one new block. With a noise that was estimated (``freedom``)
+    rows until an error are planned on the most that this allows."""
     _refuse(budget, error, criterion, prices, noise)
     grid = asked is None
     asked = pool if asked is None else asked
@@ -83,8 +86,9 @@ def plan_rows(
     fresh = _fresh(known, pool, asked) if distinct else None
     fewest, lowest, bound = None, None, 0.0
     if error is not None:
-        chosen, fewest, lowest = _reaching((error / noise) ** 2, before, x, ask, start, first, fresh)
-        enough = needed.enough and chosen.worst <= (error / noise) ** 2 * NEARLY
+        most = (error / (noise * times_off(freedom)[1])) ** 2
+        chosen, fewest, lowest = _reaching(most, before, x, ask, start, first, fresh)
+        enough = needed.enough and chosen.worst <= most * NEARLY
     else:
         chosen = _spending(float(budget or 0), before, x, ask, prices, criterion, first, grid or bool(shifts), fresh)
         enough = needed.enough and bool(np.isfinite(chosen.mean))
@@ -104,7 +108,7 @@ def plan_rows(
         known.still_beyond(asked, cells),
         repeats=repeats_in(cells[order], known.members.contains(cells[order]).tolist()),
         block=None if shifts is None else shifts.name, shift=(off[0], off[1]),
-        floor=None if lowest is None else _error(lowest, noise),
+        floor=None if lowest is None else _error(lowest, noise), freedom=freedom,
     )  # fmt: skip
 
 

@@ -216,8 +216,13 @@ class Adding:
         return self._mean(place, sd, self.scale)[:, None], nearer
 
     @property
+    def noise_freedom(self) -> float:
+        """Degrees of freedom that the noise of one row rests on: of what the rule leaves and of repeated rows."""
+        return self.effects.freedom + float(self.cells.rows.sum()) - len(self._y)
+
+    @property
     def noise(self) -> float | None:
-        cells, freedom = self.cells, self.effects.freedom + float(self.cells.rows.sum()) - len(self._y)
+        cells, freedom = self.cells, self.noise_freedom
         left = float((cells.weight * (cells.answers - self.answer(cells.codes)) ** 2).sum())
         left += (cells.pure or 0.0) * (float(cells.rows.sum()) - len(self._y))
         exact = left <= EXACT * float((cells.weight * (cells.answers - cells.answers.mean()) ** 2).sum())

@@ -3,7 +3,8 @@
 For an asked cell q a training cell c is its stand-in once as few training cells share each level, and each pair of
 levels, with c as with q: c is left out, and of the cells that share a pair or level with it so many that no more are
 left than q has. A pair of levels that q has and training never shows is left out whole. Where a number of q lies some
-way off every seen value, c is left out with all cells that have a nearer value than that.
+way off every seen value, c is left out with all cells that have a nearer value than that. Where q lies beyond the end
+of its series, c is of another one, which is cut as short (`cut_short`).
 """
 
 from __future__ import annotations
@@ -17,6 +18,7 @@ import numpy as np
 from recombine.checks.exact.curves import Curve
 from recombine.checks.exact.modular import Ints
 from recombine.checks.exact.numbered import key_of
+from recombine.checks.rules.cut_short import CutShort, Series
 from recombine.checks.rules.effects import Subset, subsets_of
 
 TRIED = 8
@@ -97,8 +99,10 @@ def stand_ins(
     count: int,
     rng: np.random.Generator,
     curves: Mapping[int, Curve] | None = None,
+    series: Series | None = None,
 ) -> StandIns:
-    """Up to ``count`` stand-ins for asked cells; of a pair of levels that is left out whole, two each time."""
+    """Up to ``count`` stand-ins for asked cells; of a pair of levels that is left out whole, two each time. ``series``:
+    of those that are asked about beyond their end."""
     curves = curves or {}
     gaps = [_Gap(curve, codes[:, k], asked[:, k]) for k, curve in curves.items()]
     subsets = [s for s in reversed(_matched(shape)) if not curves.keys() & set(s)]
@@ -109,11 +113,15 @@ def stand_ins(
     alone = np.array([len(s.subset) == 1 for s in sharing], dtype=bool)
     only = (of_train[alone] < 2).any(axis=0)
     by, asked_cluster = _unseen_pairs(asked, shape, sharing, of_asked)
+    short = None if series is None else CutShort(series, codes, asked)
     groups, clusters, work = [], [], 0
     turns = np.concatenate([rng.permutation(len(asked)) for _ in range(-(-count // len(asked)))])[:count]
     for q in turns:
         wanted = of_asked[:, q]
-        tried = rng.integers(len(codes), size=TRIED)
+        cut = short if short is not None and short.beyond[q] else None
+        tried = rng.integers(len(codes), size=TRIED) if cut is None else rng.permutation(cut.pool(q))[:TRIED]
+        if not len(tried):
+            continue
         apart = np.abs(np.log((of_train[:, tried] - 0.5) / (wanted + 0.5)[:, None])).sum(axis=0)
         apart[only[tried]] = np.inf
         for gap in gaps:
@@ -122,7 +130,8 @@ def stand_ins(
         if not np.isfinite(apart[best]):
             continue
         row = int(tried[best])
-        near = sorted({row}.union(*(gap.rows(row, q).tolist() for gap in gaps)))
+        around = [gap.rows(row, q) for gap in gaps] + ([] if cut is None else [cut.rows(row, q)])
+        near = sorted({row}.union(*(cells.tolist() for cells in around)))
         if len(near) > LARGEST_GROUP:
             continue
         group = _left_out(row, near, wanted, of_train[:, row] - 1, sharing, rng)

@@ -14,6 +14,7 @@ from recombine.checks.exact.identifiability import DETERMINED, Identifiability
 from recombine.checks.exact.modular import Ints
 from recombine.checks.forecasts.forecast import forecast
 from recombine.checks.forecasts.harder import Harder
+from recombine.checks.holes.ends_early import ends_early
 from recombine.checks.rules.seen_cells import Cells
 from recombine.checks.slips.words import coded, in_common
 from recombine.support.table import Table, Target
@@ -31,7 +32,7 @@ def without_slips(
     if coded(train) is None and (common := in_common(cells, train, harder)):
         return [*slips[:-1], f"{slips[-1]} {common}"]
     which = "that combination" if len(cells) == 1 else "these combinations"
-    told, _ = _forecast_without(cells, train.target, known, asked, asked.codes, rules, seed)
+    told, _ = _forecast_without(cells, train, train.target, known, asked, asked.codes, rules, seed)
     if not told:
         return [*slips[:-1], f"{slips[-1]} Without {which} nothing is forecast."]
     real = "If it is a real effect, expect the forecast above, not this one, and more where two of its levels meet"
@@ -48,7 +49,7 @@ def without_level(
     k, code = odd.at(train.space)
     others = asked.codes[asked.codes[:, k] != code]
     cells = np.flatnonzero(train.codes[:, k] == code).tolist()
-    told, many = _forecast_without(cells, train.target, known, asked, others, rules, seed)
+    told, many = _forecast_without(cells, train, train.target, known, asked, others, rules, seed)
     if not told:
         return []
     on = f" on the {against.scale} scale" if against.scale else ""
@@ -59,17 +60,20 @@ def without_level(
 
 
 def _forecast_without(
-    cells: list[int], target: Target, known: Identifiability, asked: Asked, some: Ints, rules: Sequence[str], seed: int
-) -> tuple[str, int]:
+    cells: list[int], train: Table, target: Target, known: Identifiability, asked: Asked, some: Ints,
+    rules: Sequence[str], seed: int,
+) -> tuple[str, int]:  # fmt: skip
     """The forecast for some asked combinations that others than these cells determine, in words, and how many these
     are."""
     use = target.count > 0
     use[cells] = False
     kept = replace(target, count=np.where(use, target.count, 0))
     left = Cells.of(known.codes, known.shape, kept, known.curves, asked.weights)
-    status = Identifiability(known.codes[use], known.shape, known.order, known.curves).status(some)
-    codes = some[status == DETERMINED].astype(np.int64)
-    found = forecast(left, codes, assumed=known.order, more=rules, seed=seed)
+    less = Identifiability(known.codes[use], known.shape, known.order, known.curves)
+    codes = some[less.status(some) == DETERMINED].astype(np.int64)
+    early = ends_early(less, codes, train.space) if len(asked.codes) == asked.total else None
+    series = None if early is None else early.series
+    found = forecast(left, codes, assumed=known.order, more=rules, seed=seed, series=series)
     if isinstance(found, str):
         return "", len(codes)
     return f"{shown(found.error)} ({shown(found.low)} to {shown(found.high)}) by the rule “{found.rule}”", len(codes)

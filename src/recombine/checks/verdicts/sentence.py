@@ -37,7 +37,8 @@ def paragraphs(result: CheckResult) -> tuple[str, ...]:
     of += f"Substitution: {REPLACED}; it {substituted(result.forecast)}. " if result.rule == "substitution" else ""
     corner = result.forecast.corner
     but = f", but {corner.words}" if corner is not None and corner.words not in said else ""
-    return f"{_open(result)}{result.expected} {of}".rstrip(), said, f"{LIKE_THE_SEEN}{but}."
+    tried = "" if result.forecast.early is None else f" {result.forecast.early.words}"
+    return f"{_open(result)}{result.expected} {of}".rstrip(), said, f"{LIKE_THE_SEEN}{but}.{tried}"
 
 
 def _open(result: CheckResult) -> str:
