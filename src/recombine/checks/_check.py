@@ -35,7 +35,7 @@ from recombine.checks.plans.planned import Plan
 from recombine.checks.reading import levels_only, numbers_unseen, texts_in
 from recombine.checks.sharing import shared_repeats
 from recombine.checks.slips.without import without_level, without_slips
-from recombine.checks.slips.words import coded, slips_in
+from recombine.checks.slips.words import coded, far_in, slips_in
 from recombine.checks.verdicts import prediction as predicting
 from recombine.checks.verdicts.queries import describe
 from recombine.checks.verdicts.verdict import CheckResult
@@ -217,11 +217,11 @@ def _other_columns(table: Any, given: Given, order: int, judged: Judged, how: di
 def _suspects(
     train: Table, known: Identifiability, asked: Asked, judged: Judged, rules: Sequence[str], seed: int
 ) -> tuple[list[str], list[str]]:
-    """What is said of answers that may be slips, and of a level that responds unlike the others."""
-    harder = () if judged.forecast is None else judged.forecast.harder
-    slips = without_slips(*slips_in(train, known), train, known, asked, rules, seed, harder)
+    """What is said of answers that may be slips, and of those that merely lie far off or a level that responds unlike
+    the others."""
+    slips = without_slips(*slips_in(train, known), train, known, asked, rules, seed, judged.forecast)
     against = where_answered(judged.additivity, judged.rescaled) if judged.contradicted else None
-    return slips, without_level(against, train, known, asked, rules, seed)
+    return slips, [*([] if slips else far_in(train)), *without_level(against, train, known, asked, rules, seed)]
 
 
 def _described(
