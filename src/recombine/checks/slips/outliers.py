@@ -35,9 +35,9 @@ LEVEL = 0.01
 FAR = 6.0
 """Standard deviations, by the median distance from the median, that an outlier is off."""
 TAIL = 2.0
-"""Times as far as any that is not named (`GAP` for a likely slip) that an answer lies which a long tail may reach too. Of
-300 clean tables each where nothing acts (22 to 60 single rows) 6, 11, 9, 1 and 0 had a likely slip, and 13, 38, 19, 10
-and 3 one that lies far: t with 3 degrees, lognormal and shifted, unequal noise, exponential, t with 5 degrees. With
+"""Times as far as any that is not named (`GAP` for a likely slip) that an answer lies which a long tail may reach too.
+Of 300 clean tables each where nothing acts (22 to 60 single rows) 6, 11, 9, 1 and 0 had a likely slip, and 13, 38, 19,
+10 and 3 one that lies far: t with 3 degrees, lognormal and shifted, unequal noise, exponential, t with 5 degrees. With
 neither condition 50, 139, 81, 47 and 6 had one named."""
 FEWEST, MOST = 8, 5
 """Answers below which none stands apart; answers that are taken out, at most a tenth of all."""
