@@ -143,8 +143,8 @@ def additivity(
     if not tests:
         few = f"{COPIES}, which" if copies else "one row per combination"
         return noted(untested(f"{few} leaves nothing to test additivity with."), skipped)
-    found = replace(verdict(_stood(tests, basis, left, root, rounding)), alone=alone)
-    return copied(noted(found, skipped), copies)
+    told = replace(verdict(_stood(tests, basis, left, root, rounding)), alone=alone)
+    return copied(noted(told, skipped), copies)
 
 
 def _where_they_recur(
