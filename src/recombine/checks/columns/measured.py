@@ -16,20 +16,7 @@ from recombine.checks.exact.modular import Floats, Ints
 
 OWN = 0.6
 """Share of rows with a value of their combination alone from which a column names what a row is of."""
-THINGS = {
-    "name",
-    "model",
-    "title",
-    "city",
-    "town",
-    "county",
-    "country",
-    "region",
-    "address",
-    "postal",
-    "postcode",
-    "zip",
-}
+THINGS = {"name", "model", "title", "city", "town", "state", "county", "country", "region", "postal", "zip"}
 """Words in the name of a column that says what, who or where something is."""
 
 
