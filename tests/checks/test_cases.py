@@ -56,6 +56,25 @@ def test_only_whole_numbers_that_differ_by_much_count_cases():
     assert not any(counts_cases(other) for other in (n + 0.5, n - n.max(), n + 1_000, np.full(9, 3.0)))
 
 
+def test_what_a_calendar_or_a_clock_counts_is_no_number_of_cases():
+    n = counts(np.random.default_rng(0))
+    for most in (12, 31, 24, 7):
+        assert not counts_cases(np.tile(np.arange(1.0, most + 1), 5))
+        assert counts_cases(np.append(np.tile(np.arange(1.0, most + 1), 5), 90.0))
+    for name in ("month", "Day of week", "Year", "HOUR", "week_no"):
+        assert not counts_cases(n, name)
+    assert all(counts_cases(n, name) for name in ("patient_days", "visitors", "PersonYears", "runs"))
+
+
+def test_a_month_of_calmer_rows_is_not_advised_as_a_weight():
+    rng, month = np.random.default_rng(3), np.tile(np.arange(1, 7), 20)
+    calm = rng.normal(0, 1, len(X)) / np.sqrt(month)
+    table = {"page": CODES[:, 0].astype(str), "site": CODES[:, 1].astype(str), "y": X @ rng.normal(0, 1, 11) + calm}
+    said = [" ".join(check(table | {name: month}, ["page", "site"], target="y", draws=9).notes)
+            for name in ("month", "wards")]  # fmt: skip
+    assert ["--weights" in notes for notes in said] == [False, True]
+
+
 def test_a_check_names_the_column():
     rng = np.random.default_rng(2)
     n = counts(rng)

@@ -28,7 +28,7 @@ def test_effects_of_opposite_signs_and_of_none_are_no_shortcut(effective):
         effects = [size * rng.standard_normal(n) for size, n in ((4, 4), (8, 6))][:effective]
         y = 20 + sum(e[c] for e, c in zip(effects, cells.T, strict=False)) + rng.standard_normal(24)
         y[rng.choice(24, 1)] = np.nan
-        said = check(table(cells, [None if np.isnan(v) else v for v in y]), ["a", "b"], target="y", draws=9)
+        said = check(table(cells, [None if np.isnan(v) else v for v in y]), ["a", "b"], target="y", draws=9, depth=2)
         named += [note for note in said.notes if note.startswith("Shortcut")]
     assert not named
 

@@ -100,6 +100,16 @@ def test_context_is_found_as_a_shortcut_and_least_squares_margins_match_theory()
     assert not shortcut.outweighs
 
 
+def test_a_shortcut_of_networks_is_a_note_for_who_asked_about_one():
+    train, asked, label = _context_task()
+    said = []
+    for how in ({}, {"depth": 3}):
+        found = check(_table(train, label), ["context", "one", "two"], target="y", target_kind="number",
+                      test=_table(asked, label), draws=9, **how)  # fmt: skip
+        said.append([note.split(" agrees")[0] for note in found.notes if note.startswith("Shortcut")])
+    assert said == [[], ["Shortcut: context"]]
+
+
 def test_without_asked_targets_the_additive_fit_judges_and_says_so():
     rng = np.random.default_rng(0)
     cells = np.array([(a, b) for a in range(4) for b in range(4) if (a + b) % 3])

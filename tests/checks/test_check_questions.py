@@ -145,6 +145,9 @@ def test_a_text_among_numbers_is_a_slip_and_no_class():
         table["y"] = [f"{sign}{v:,}" for v in range(1361, 1368)]
         with pytest.raises(InputError, match=f"remove the unit '{re.escape(sign.strip())}'"):
             check(table, ["a", "b"], target="y")
+    table["y"] = ["0.101", "9.2%", "0.081", "6.6%", "0.122", "10.2 %", "0.09"]
+    with pytest.raises(InputError, match=r"3 cells: .* write all as shares [(]0.102[)] or all as per cent [(]10.2%[)]"):
+        check(table, ["a", "b"], target="y")
     table["y"] = [f"01:1{v}:00" for v in range(7)]
     with pytest.raises(InputError, match="write durations as numbers of one unit, such as seconds, or say that"):
         check(table, ["a", "b"], target="y")

@@ -2,13 +2,17 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import numpy as np
+import pytest
 from planted_tables import additive, grid
 
 from recombine.checks import check
 from recombine.checks.as_read import shown
 from recombine.checks.exact.identifiability import Identifiability
-from recombine.checks.slips.outliers import outliers, rows_apart
+from recombine.checks.slips.outliers import TAIL, outliers, rows_apart
+from recombine.checks.slips.without import _worse
 from recombine.checks.slips.words import slips_in
 from recombine.cli.check_facts import facts
 from recombine.reporting.check import check_page
@@ -36,6 +40,31 @@ def test_a_slip_of_the_decimal_point_is_named_and_plain_tables_have_none():
     table = {"a": codes[:, 0], "b": codes[:, 1], "y": slipped.round(1)}
     (note,) = [n for n in check(table, ["a", "b"], target="y").notes if "far from all others" in n]
     assert f"of ({codes[7, 0]}, {codes[7, 1]}) lies far from all others: look for a slip" in note
+
+
+def test_a_long_tail_has_a_farthest_answer_too_which_is_said_to_lie_far_and_no_more():
+    """Deviations of 1 and, farther out, 4: 8, 10 and 13 are 2, 2.5 and 3.25 times as far as any other."""
+    rest = np.array([-1.0, 1] * 10 + [-4.0, 0])
+    for off, apart, far in ((7.9, False, False), (10.0, False, True), (13.0, True, True)):
+        target = Target("y", None, np.ones(23, int), np.append(1_000 + rest, 1_000 + off), np.zeros(23))
+        assert (outliers(target) == [22], outliers(target, TAIL) == [22]) == (apart, far)
+    a, b = np.divmod(np.arange(23), 5)
+    table = {"a": a.astype(str), "b": b.astype(str), "y": np.append(1_000 + rest, 1_010.0)}
+    result = check(table, ["a", "b"], target="y", draws=9)
+    (note,) = [n for n in result.notes if "far from the others" in n]
+    assert note.startswith("the answer 1,010 of (4, 2) lies far from the others, though no farther than a long tail")
+    assert (result.slips, "slip" in result.sentence()) == (0, False)
+
+
+@pytest.mark.parametrize("noise", ["t", "exponential", "lognormal"])
+def test_where_nothing_acts_a_long_tail_is_seldom_taken_for_a_slip(noise):
+    """4 % are; by the farthest answer alone it was 22, 16 and 49 of 100."""
+    named = 0
+    for seed in range(100):
+        rng = np.random.default_rng([seed, 5])
+        y = {"t": rng.standard_t(3, 48), "exponential": rng.exponential(size=48), "lognormal": rng.lognormal(size=48)}
+        named += bool(outliers(Target("y", None, np.ones(48, int), 10 + y[noise], np.zeros(48))))
+    assert named <= 8
 
 
 def test_a_slip_in_one_row_is_seen_beside_the_others_of_its_combination_and_plain_tables_have_none():
@@ -139,6 +168,18 @@ def test_the_forecast_without_it_is_that_of_the_table_without_it():
     told = clean.forecast
     assert f"{shown(told.error)} ({shown(told.low)} to {shown(told.high)}) by the rule “{told.rule}”" in found.notes[0]
     assert "If it is a real effect, expect the forecast above, not this one, and more where" in found.notes[0]
+
+
+def test_a_forecast_without_it_that_is_larger_or_wider_is_not_given():
+    above = check(alone(3)[0], ["a", "b"], target="y", draws=9).forecast
+    said = [_worse(replace(above, **{k: getattr(above, k) * v for k, v in how.items()}), above) for how in (
+        {"error": 0.9, "high": 0.9}, {"error": 1.1}, {"high": 1.1}, {"error": 1.1, "high": 1.1})]  # fmt: skip
+    assert said == ["", "the error would be larger", "its interval would be wider",
+                    "the error would be larger and its interval wider"]  # fmt: skip
+    cells = ["23", "10", "02", "32", "13", "03", "30", "00", "12", "33", "01", "22"]
+    y = [53.1, 49.8, 50.4, 43.7, 49.3, 49.8, 48.3, 51.3, 49.0, 46.7, 464.1, 53.6]
+    found = check({"a": [c[0] for c in cells], "b": [c[1] for c in cells], "y": y}, ["a", "b"], target="y", draws=9)
+    assert "no forecast is given: by the 11 others its interval would be wider" in found.notes[0]
 
 
 def test_suspects_that_share_a_level_are_asked_about_as_a_level():

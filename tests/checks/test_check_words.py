@@ -28,6 +28,15 @@ from recombine.cli.check_facts import facts
 from recombine.reporting.check import check_page
 
 
+@pytest.mark.parametrize(("sizes", "rows", "hardly"), [((6, 5), 1, True), ((6, 5), 3, False), ((4, 3, 3), 1, False)])
+def test_not_contradicted_by_single_rows_of_two_factors_is_said_to_be_hardly_tested(sizes, rows, hardly):
+    """Of three factors pairs of levels recur, and are tested."""
+    found = check(additive_table(sizes, 1, rows=rows), ["a", "b", "c"][: len(sizes)], target="y", draws=9)
+    assert found.verdict == "determined"
+    assert ("do not contradict that, which single rows hardly test" in found.sentence()) is hardly
+    assert found.additivity.alone is hardly
+
+
 def test_where_combinations_have_several_rows_it_is_said_how_far_single_ones_scatter():
     said = check(additive_table((6, 6), 0, rows=20, noise=3.0), ["a", "b"], target="y")
     assert said.to_dict()["forecast"]["scatter"] == pytest.approx(3.0, rel=0.1)

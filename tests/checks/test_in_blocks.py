@@ -91,6 +91,24 @@ def test_columns_that_meet_all_levels_or_describe_rows_are_not_named():
     assert named <= 1
 
 
+@pytest.mark.parametrize("write", [lambda d: d, lambda d: 4711 + 37 * d, lambda d: [f"lot {v}" for v in d]])
+def test_days_batches_and_runs_within_levels_are_named_however_they_are_written(write):
+    day = 5 * CODES[:, 0] + np.random.default_rng(0).integers(0, 5, 60)
+    (note,) = said(np.random.default_rng(0), day=write(day))
+    assert note.startswith("levels of resin (r0, r1, r2, …) share no value of column day")
+
+
+def test_what_is_measured_or_names_rows_is_no_day():
+    rng = np.random.default_rng(0)
+    profit = CODES[:, 0] * 10 + rng.integers(0, 8, len(CODES)) / 2
+    own = np.where(rng.random(60) < 0.7, np.arange(60), 60 + CODES[:, 0])  # most names are of a row each
+    assert said(rng, profit=profit) == said(rng, profit=[f"{v:.1f}".replace(".", ",") for v in profit]) == []
+    assert said(rng, car=[f"car {v}" for v in own]) == []
+    part = 2 * CODES[:, 0] + rng.integers(0, 2, len(CODES))
+    assert len(said(rng, part=part)) == 1
+    assert said(rng, PostalCode=part) == said(rng, **{"name of car": part}) == []
+
+
 def test_a_check_notes_an_unnamed_day_and_refuses_a_named_one_by_name():
     rng = np.random.default_rng(0)
     days = table(rng, day=np.where(CODES[:, 0] < 2, 0, 1 + rng.integers(0, 2, len(CODES))))[:-3]

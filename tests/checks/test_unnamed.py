@@ -8,6 +8,7 @@ from planted_tables import grid
 
 from recombine.checks import check
 from recombine.checks.adds_up.between import by_dealing
+from recombine.checks.columns.measured import numbers_runs
 from recombine.checks.columns.unnamed import Beside, explaining, unnamed
 
 CODES = np.repeat(grid(5, 4), 2, axis=0)
@@ -118,8 +119,10 @@ TIMES = np.array([f"2024-03-01 {8 + i // 10:02}:{i % 10 * 6:02}" for i in range(
 @pytest.mark.parametrize(
     ("name", "column", "advice"),
     [
-        ("oven temp", lambda warm: 20 + warm, "--bins 'oven temp=4' --block 'oven temp' (bins={'oven temp': 4}"),
-        ("temp", lambda warm: [f"{20 + w:.3f}".replace(".", ",") for w in warm], "--bins temp=4 --block temp"),
+        ("oven temp", lambda warm: 20 + warm, "factor with --numeric 'oven temp' (numeric='oven temp'), and answers"),
+        ("temp", lambda warm: [f"{20 + w:.3f}".replace(".", ",") for w in warm], "--numeric temp (numeric='temp')"),
+        ("weight", lambda warm: (100 * warm).round().astype(int) + 3000, "--numeric weight (numeric='weight')"),
+        ("run", lambda warm: warm.argsort().argsort() + 1, "--bins run=4 --block run (bins={'run': 4}, blocks='run')"),
         ("begun", lambda warm: TIMES[warm.argsort().argsort()], "write its day or week into a column of its own"),
     ],
 )  # fmt: skip
@@ -132,10 +135,35 @@ def test_check_points_out_a_number_or_time_with_a_value_for_each_row_and_what_it
     (note,) = [n for n in notes if "which is not named" in n]
     assert "of the scatter that the factors leave, by a line or a bend along it (p below 0.0001" in note
     assert advice in note
+    if "--numeric" in advice:
+        assert "--block" not in note
+        after = check(
+            table, ["a", "b", name], target="y", draws=9, numeric=name, test={"a": [0], "b": [0], name: table[name][:1]}
+        )
+        assert not any("which is not named" in n for n in after.notes)
     if "--bins" in advice:
         after = check(table, ["a", "b"], target="y", draws=9, bins={name: 4}, blocks=name)
         assert any("shifts of" in n for n in after.notes)
         assert not any("which is not named" in n for n in after.notes)
+
+
+def test_of_numbers_that_measure_no_shifts_are_taken_off_and_of_those_that_may_name_batches_if_they_do():
+    rng = np.random.default_rng(7)
+    lot = np.array([3504, 2130, 4425, 1985, 2372, 3433, 2587, 3021])[rng.permutation(40) % 8]
+    effects = dict(zip(np.unique(lot), 3 * rng.standard_normal(8), strict=True))
+    y = rng.standard_normal(40) + np.array([effects[v] for v in lot])
+    table = {"a": CODES[:, 0].astype(str), "b": CODES[:, 1].astype(str), "y": y}
+    (note,) = unnamed({**table, "lot": lot}, ["a", "b"], (), 1, None, False, target="y")
+    assert "and says which day or batch, name it with --block lot (blocks='lot')" in note
+    assert note.endswith("if it measures something, name it as a factor with --numeric lot (numeric='lot'); if it is "
+                         "another result, leave it.")  # fmt: skip
+    (note,) = unnamed({**table, "lot": lot / 1000}, ["a", "b"], (), 1, None, False, target="y")
+    assert "--block" not in note
+
+
+def test_runs_are_numbered_from_one_or_without_a_gap_and_measures_are_not():
+    assert all(numbers_runs(np.array(v, float)) for v in ([1, 2, 5, 9], [0, 7], [101, 102, 103], [2019, 2020]))
+    assert not any(numbers_runs(np.array(v, float)) for v in ([9, 11, 12, 35], [0, 0.5], [3504, 2130], [-1, 1]))
 
 
 def test_a_large_table_is_tried_without_the_columns_that_keep_its_rows_apart(monkeypatch):

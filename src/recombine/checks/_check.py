@@ -35,7 +35,7 @@ from recombine.checks.plans.planned import Plan
 from recombine.checks.reading import levels_only, numbers_unseen, texts_in
 from recombine.checks.sharing import shared_repeats
 from recombine.checks.slips.without import without_level, without_slips
-from recombine.checks.slips.words import coded, slips_in
+from recombine.checks.slips.words import coded, far_in, slips_in
 from recombine.checks.verdicts import prediction as predicting
 from recombine.checks.verdicts.queries import describe
 from recombine.checks.verdicts.verdict import CheckResult
@@ -122,6 +122,7 @@ def check(
     train, space = given.train, given.train.space
     known = Identifiability(train.codes, space.shape, order, curves_of(space, train.codes, lines))
     asked = _ask(known, given, max_queries, seed)
+    learner = salience is not None or depth != 1  # who asked about none misses nothing said of one
     prediction, no_prediction = _predict(known, given, asked, salience, depth)
     judged = judge(known, train, asked, given.asked, rules, seed)
     other_columns = _other_columns(table, given, order, judged, how)
@@ -147,8 +148,8 @@ def check(
         slips=len(slips), coded=coded(train) is not None, texts=texts_in(table, space.names),
         notes=(
             *slips, *given.notes, *other_columns, *repeats, *unlike, *numbers_unseen(known, train, given.wanted),
-            *no_prediction, *judged.why_not,
-            *notes_on(train, known, asked, given.asked, queries, judged, prediction),
+            *(no_prediction if learner else []), *judged.why_not,
+            *notes_on(train, known, asked, given.asked, queries, judged, prediction, learner or "networks" in rules),
             *never_together(known, train.counts, pairs, asked, space, judged.forecast),
             *together(train.codes, asked.codes, space, known.curves),
             *(nested(train.codes, asked.codes, space, known.curves) if given.on_grid else []),
@@ -217,11 +218,11 @@ def _other_columns(table: Any, given: Given, order: int, judged: Judged, how: di
 def _suspects(
     train: Table, known: Identifiability, asked: Asked, judged: Judged, rules: Sequence[str], seed: int
 ) -> tuple[list[str], list[str]]:
-    """What is said of answers that may be slips, and of a level that responds unlike the others."""
-    harder = () if judged.forecast is None else judged.forecast.harder
-    slips = without_slips(*slips_in(train, known), train, known, asked, rules, seed, harder)
+    """What is said of answers that may be slips, and of those that merely lie far off or a level that responds unlike
+    the others."""
+    slips = without_slips(*slips_in(train, known), train, known, asked, rules, seed, judged.forecast)
     against = where_answered(judged.additivity, judged.rescaled) if judged.contradicted else None
-    return slips, without_level(against, train, known, asked, rules, seed)
+    return slips, [*([] if slips else far_in(train)), *without_level(against, train, known, asked, rules, seed)]
 
 
 def _described(
@@ -290,8 +291,7 @@ def _predict(
         known, train.space.names, asked.codes, asked.status, train.target, _asked_answers(asked, given.asked),
         salience=salience, depth=depth,
     )  # fmt: skip
-    wanted = salience is not None or depth != 1  # who asked about no learner misses none
-    return (None, [found] if wanted else []) if isinstance(found, str) else (found, [])
+    return (None, [found]) if isinstance(found, str) else (found, [])
 
 
 def _asked_answers(asked: Asked, table: Table | None) -> Floats | None:

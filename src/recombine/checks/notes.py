@@ -75,15 +75,17 @@ def notes_on(
     queries: Sequence[Query],
     judged: Judged,
     prediction: Prediction | None,
+    of_learner: bool,
 ) -> list[str]:
-    """Everything that was found and that the verdict alone would hide."""
+    """Everything that was found and that the verdict alone would hide; ``of_learner``: also of networks, about which
+    somebody asked."""
     return [
         *_told(train, wanted, judged.forecast),
         *_rejected(judged),
         *_harder(judged.forecast),
         *_noisy(judged.forecast, train),
         *_own_ranges(judged.forecast),
-        *_shortcut(prediction, judged.forecast),
+        *(_shortcut(prediction, judged.forecast) if of_learner else []),
         *_per_cent(train.target, judged.forecast),
         *zeros(train.target, known),
         *_bits(train.target),

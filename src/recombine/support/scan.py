@@ -90,6 +90,8 @@ class Said:
         """What these texts of a column are, in which cells they stand, and what to do about them."""
         unit = unit_of(texts)
         fix = f"remove the unit {unit!r} from the cells" if unit else otherwise
+        if unit == "%":  # of a column that has it throughout it is read
+            fix = "some cells have a % and some have none: write all as shares (0.102) or all as per cent (10.2%)"
         if units := units_of(texts):
             fix = f"bring them to one unit (here {', '.join(units)}) and leave it out of the cells"
         if with_errors(texts):

@@ -138,12 +138,13 @@ def additivity(
         whole = None if noise is None else least_alike(codes, known.curves, basis, left, root, noise)
         some = [unlike for unlike in (steep, whole) if unlike is not None]
         tests += _level_unlike_others(some, codes, names, levels, basis, left, root, noise, within, rounding)
-    if not tests:
+    if alone := not tests:
         tests = _alone(basis, mean, root, codes, known.shape, rounding, names, levels)
     if not tests:
         few = f"{COPIES}, which" if copies else "one row per combination"
         return noted(untested(f"{few} leaves nothing to test additivity with."), skipped)
-    return copied(noted(verdict(_stood(tests, basis, left, root, rounding)), skipped), copies)
+    told = replace(verdict(_stood(tests, basis, left, root, rounding)), alone=alone)
+    return copied(noted(told, skipped), copies)
 
 
 def _where_they_recur(

@@ -43,6 +43,9 @@ class Additivity:
     """The same of a level whose p-value is small, if not small enough to reject."""
     repeats: bool = False
     """Whether nothing but the scatter of repeated rows speaks against it: whether that is the noise, nothing tells."""
+    alone: bool = False
+    """Whether nothing but the shape of single rows speaks for or against it (Tukey, slopes, rectangles): an interaction
+    that has none passes for noise, however large it is."""
     how: str = ""
     """What was done to answers of repeated rows first, where these are not independent."""
 

@@ -17,6 +17,7 @@ from scipy.special import ndtri, stdtr
 
 from recombine.checks.as_read import shown
 from recombine.checks.columns.computed import by
+from recombine.checks.columns.measured import words_in
 from recombine.checks.exact.modular import Floats
 from recombine.checks.rules.effects import EXACT, LEAST_FREEDOM
 from recombine.space import quoted
@@ -29,6 +30,12 @@ SPARE = 0.1
 """Share of a row that least squares leaves, below which it tells nothing of noise."""
 STEEP = 2.0
 """Standard errors that the slope may be below −1."""
+
+
+CALENDAR = {"month", "months", "day", "days", "year", "years", "hour", "hours", "week", "weeks", "date", "time",
+            "quarter", "minute", "second", "weekday", "of", "the", "no", "number"}  # fmt: skip
+"""Words of which the name of a column consists that says when something was; patient_days may well be cases."""
+PERIODS = (7, 12, 24, 31, 52, 53, 366)
 
 
 @dataclass(frozen=True)
@@ -44,10 +51,20 @@ class Cases:
     """How many times as far rows of the former scatter."""
 
 
-def counts_cases(n: Floats) -> bool:
-    """Whether a column may count cases: whole numbers from 1 on that differ by much."""
+def counts_cases(n: Floats, name: str = "") -> bool:
+    """Whether a column may count cases: whole numbers from 1 on that differ by much, and none of a calendar or a clock,
+    by its ``name`` or because each of 1 to 12, 31, 24 or 53 recurs, as months, days, hours or weeks do."""
     low, high = np.quantile(n, [0.1, 0.9])
-    return bool(n.min() >= 1 and (n % 1 == 0).all() and high >= TIMES * low)
+    differ = n.min() >= 1 and (n % 1 == 0).all() and high >= TIMES * low
+    return bool(differ and not _says_when(name) and not _of_a_calendar(n))
+
+
+def _says_when(name: str) -> bool:
+    return bool(words_in(name)) and words_in(name) <= CALENDAR
+
+
+def _of_a_calendar(n: Floats) -> bool:
+    return n.max() in PERIODS and len(np.unique(n)) == n.max() and np.bincount(n.astype(int))[1:].min() > 1
 
 
 def by_cases(x: Floats, y: Floats, columns: Sequence[tuple[int, Floats]]) -> Cases | None:

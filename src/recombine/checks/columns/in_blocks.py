@@ -3,7 +3,7 @@
 Levels and values are nodes, and each row an edge from its level to its value. Levels of two pieces of this graph share
 no value, directly or by others, and with a shift of each value exactly their difference cannot be told (as in
 `components`). By chance a table falls into as many pieces only where values hardly recur: the column is dealt anew over
-the rows, and must not in any of the deals. A column each of whose values is in one combination alone names that.
+the rows, and must not in any of the deals. Not asked about are columns that measure or name something (`measured`).
 
 Times have an order besides. What a steady drift over them would add is told from a factor by 1 − R² of it, where R² is
 the share of it that goes with the factor's levels: effects then are 1 / (1 − R²) times as uncertain (their variance
@@ -25,6 +25,7 @@ from scipy.special import fdtrc
 
 from recombine.checks.as_read import per_cent
 from recombine.checks.columns.bystanders import MOST_COLUMNS
+from recombine.checks.columns.measured import broken, names_what
 from recombine.checks.exact.modular import Floats, Ints
 from recombine.checks.headed import Headed
 from recombine.errors import InputError
@@ -71,7 +72,7 @@ def in_blocks(
             order = None
         drifts = {f: 0.0 if order is None else like_drift(level, order, cells) for f, level in levels.items()}
         said += [_drift(name, f, share) for f, share in drifts.items() if share >= DRIFTING]
-        if len(np.unique(cells * (int(value.max()) + 1) + value)) == value.max() + 1:
+        if broken(rows[name]) or names_what(name, value, cells):
             continue
         mixed = {f: level for f, level in levels.items() if drifts[f] < DRIFTING}
         said += [_words(name, f, rows[f], pieces(level, value)) for f, level in mixed.items() if apart(level, value)]

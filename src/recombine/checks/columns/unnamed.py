@@ -26,6 +26,7 @@ from recombine.checks.as_read import per_cent
 from recombine.checks.columns import computed
 from recombine.checks.columns.bystanders import MOST_COLUMNS
 from recombine.checks.columns.cases import by_cases, counts_cases, words
+from recombine.checks.columns.measured import numbers_runs
 from recombine.checks.exact.curves import curves_of
 from recombine.checks.exact.identifiability import Identifiability
 from recombine.checks.exact.modular import Floats, Ints
@@ -146,7 +147,7 @@ def unnamed(
     weighed, weight = how.get("weights"), worth_in(x, target.of(told), None if scale is None else y)
     ways = [column.ways(np.sqrt(weight)) for column in columns]
     numbers_ = [(k, c.order) for k, c in enumerate(columns) if kinds.get(names[k]) == "number" and c.order is not None]
-    counted = [(k, n) for k, n in numbers_ if counts_cases(n)] if (count == 1).all() and not weighed else []
+    counted = [(k, n) for k, n in numbers_ if counts_cases(n, names[k])] if (count == 1).all() and not weighed else []
     few = by_cases(x, y, counted) if counted else None
     said = [] if few is None else [words(names[few.place], few)]
     given = target.mean[told]
@@ -165,8 +166,10 @@ def unnamed(
         there, once = [[means.way(way) for way in of_one] for of_one in ways], np.ones(len(known.codes), dtype=np.int64)
         apart = [replace(one, between=True) for one in each(means.of(sums), means.of(y)[:, 0], once, 0.0, there, True)]
     if (best := likeliest([*found, *apart])) is not None:
-        several = columns[best.place].several
-        note, much = _words(names[best.place], best, kinds, several), f"{per_cent(best.share)} of {best.what}"
+        note, much = (
+            _words(names[best.place], best, kinds, columns[best.place]),
+            f"{per_cent(best.share)} of {best.what}",
+        )
         gist = f"Column {quoted(names[best.place])}, which is not named, explains {much}: a note says what to do."
         shifts = "" if best.lined or best.between else names[best.place]
         return [Headed(note, gist if best.share >= MOST else "", shifts), *said]
@@ -179,29 +182,39 @@ def unnamed(
     return said
 
 
-def _words(name: str, found: Explaining, kinds: Mapping[str, Kind], several: bool) -> str:
+def _words(name: str, found: Explaining, kinds: Mapping[str, Kind], column: Beside) -> str:
     beside = f", corrected for the {found.tried} columns looked at" if found.tried > 1 else ""
     chance = f"p = {found.p_value:.1g}" if found.p_value >= 1e-4 else "p below 0.0001"
     first = f"column {quoted(name)}, which is not named, explains {per_cent(found.share)} of {found.what}"
     first += f"{', by a line or a bend along it' if found.lined else ''} ({chance}{beside})"
     first += "; what contradicts that effects add up may be that. If it was " if found.between else ": if it was "
-    block = f"--block {shlex.quote(name)} (blocks={name!r})"
-    if not found.lined or several:
+    block, numbers = f"--block {shlex.quote(name)} (blocks={name!r})", kinds.get(name) == "number"
+    factor = f"name it as a factor with --numeric {shlex.quote(name)} (numeric={name!r})"
+    leave = "if it is another result, leave it"
+    runs = not numbers or (column.order is not None and numbers_runs(column.order))
+    if _measured(column) or (found.lined and not runs):  # a covariate or an outcome: of neither shifts are taken off
         return (
-            f"{first}there before the answers, as a day or an operator is, name it with {block}, and its shifts are "
-            "taken off; or as a factor if its levels can be had again, and combinations with them are asked about and "
-            "planned."
+            f"{first}there before the answers, as a temperature is, {factor}, and answers are asked at its values; "
+            f"{leave}."
         )
-    if kinds[name] == "time":
+    if not found.lined or column.several:
+        named = f"name it with {block}, and its shifts are taken off"
+        if not runs:
+            measures = f"if it measures something, {factor}; {leave}"
+            return f"{first}there before the answers and says which day or batch, {named}; {measures}."
+        return (
+            f"{first}there before the answers, as a day or an operator is, {named}; or as a factor if its levels can "
+            f"be had again, and combinations with them are asked about and planned; {leave}."
+        )
+    if not numbers:
         return (
             f"{first}there before the answers, something drifts: write its day or week into a column of its own and "
             "name that with --block (blocks), and its shifts are taken off."
         )
     bins = f"--bins {shlex.quote(f'{name}={BINS}')} {block.replace('blocks', f'bins={{{name!r}: {BINS}}}, blocks')}"
     return (
-        f"{first}there before the answers, as a temperature is, and not measured with them, {bins} takes its shifts "
-        f"off in {BINS} steps; or name it as a factor with --numeric if it can be set, and answers are asked at its "
-        "values."
+        f"{first}there before the answers, as the number of a run is, {bins} takes its shifts off in {BINS} steps; "
+        f"if it measures something, {factor}; {leave}."
     )
 
 

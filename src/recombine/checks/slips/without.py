@@ -12,8 +12,8 @@ from recombine.checks.as_read import shown
 from recombine.checks.asked.queries_asked import Asked
 from recombine.checks.exact.identifiability import DETERMINED, Identifiability
 from recombine.checks.exact.modular import Ints
+from recombine.checks.forecasts.expected import Forecast
 from recombine.checks.forecasts.forecast import forecast
-from recombine.checks.forecasts.harder import Harder
 from recombine.checks.holes.ends_early import ends_early
 from recombine.checks.rules.seen_cells import Cells
 from recombine.checks.slips.words import coded, in_common
@@ -22,21 +22,36 @@ from recombine.support.table import Table, Target
 
 def without_slips(
     slips: list[str], cells: list[int], train: Table, known: Identifiability, asked: Asked, rules: Sequence[str],
-    seed: int, harder: Sequence[Harder],
+    seed: int, above: Forecast | None,
 ) -> list[str]:  # fmt: skip
     """The same sentences, the last with what would be forecast if these combinations had not been seen. Not where they
-    share a level, or have one that errs more (``harder``): a real effect left out is missing from the forecast too (of
-    planted tables of such effects its interval held 4 of 36, of slips 14 of 14)."""
+    share a level, or have one that errs more: a real effect left out is missing from the forecast too (of planted
+    tables of such effects its interval held 4 of 36, of slips 14 of 14). Nor where that is larger than the forecast
+    ``above`` or wider, as if the smaller table were the worse one."""
     if not cells or train.target is None or asked.worst == "seen":
         return slips
-    if coded(train) is None and (common := in_common(cells, train, harder)):
+    if coded(train) is None and (common := in_common(cells, train, () if above is None else above.harder)):
         return [*slips[:-1], f"{slips[-1]} {common}"]
     which = "that combination" if len(cells) == 1 else "these combinations"
-    told, _ = _forecast_without(cells, train, train.target, known, asked, asked.codes, rules, seed)
-    if not told:
+    found, _ = _forecast_without(cells, train, train.target, known, asked, asked.codes, rules, seed)
+    if found is None:
         return [*slips[:-1], f"{slips[-1]} Without {which} nothing is forecast."]
+    if worse := _worse(found, above):
+        left = int((train.target.count > 0).sum()) - len(cells)
+        why = f"by the {left:,} others {worse}, perhaps as fewer tell less: no sign that the answer is right"
+        return [*slips[:-1], f"{slips[-1]} Without {which} no forecast is given: {why}."]
     real = "If it is a real effect, expect the forecast above, not this one, and more where two of its levels meet"
-    return [*slips[:-1], f"{slips[-1]} Without {which} the forecast is {told}. {real}."]
+    return [*slips[:-1], f"{slips[-1]} Without {which} the forecast is {_told(found)}. {real}."]
+
+
+def _worse(found: Forecast, above: Forecast | None) -> str:
+    """In what a forecast is worse than the one above, in words; else nothing."""
+    if above is None or found.metric != above.metric:
+        return ""
+    larger, wider = found.error > above.error, found.high - found.low > above.high - above.low
+    if larger:
+        return "the error would be larger" + (" and its interval wider" if wider else "")
+    return "its interval would be wider" if wider else ""
 
 
 def without_level(
@@ -49,22 +64,21 @@ def without_level(
     k, code = odd.at(train.space)
     others = asked.codes[asked.codes[:, k] != code]
     cells = np.flatnonzero(train.codes[:, k] == code).tolist()
-    told, many = _forecast_without(cells, train, train.target, known, asked, others, rules, seed)
-    if not told:
+    found, many = _forecast_without(cells, train, train.target, known, asked, others, rules, seed)
+    if found is None:
         return []
     on = f" on the {against.scale} scale" if against.scale else ""
     return [
         f"{odd.factor} {odd.level} may be alone in not adding up{on}: without its rows the forecast for the {many:,} "
-        f"asked combinations of the others is {told}."
+        f"asked combinations of the others is {_told(found)}."
     ]
 
 
 def _forecast_without(
     cells: list[int], train: Table, target: Target, known: Identifiability, asked: Asked, some: Ints,
     rules: Sequence[str], seed: int,
-) -> tuple[str, int]:  # fmt: skip
-    """The forecast for some asked combinations that others than these cells determine, in words, and how many these
-    are."""
+) -> tuple[Forecast | None, int]:  # fmt: skip
+    """The forecast for some asked combinations that others than these cells determine, and how many these are."""
     use = target.count > 0
     use[cells] = False
     kept = replace(target, count=np.where(use, target.count, 0))
@@ -74,6 +88,8 @@ def _forecast_without(
     early = ends_early(less, codes, train.space) if len(asked.codes) == asked.total else None
     series = None if early is None else early.series
     found = forecast(left, codes, assumed=known.order, more=rules, seed=seed, series=series)
-    if isinstance(found, str):
-        return "", len(codes)
-    return f"{shown(found.error)} ({shown(found.low)} to {shown(found.high)}) by the rule “{found.rule}”", len(codes)
+    return None if isinstance(found, str) else found, len(codes)
+
+
+def _told(found: Forecast) -> str:
+    return f"{shown(found.error)} ({shown(found.low)} to {shown(found.high)}) by the rule “{found.rule}”"

@@ -11,7 +11,15 @@ from recombine.checks.as_read import shown
 from recombine.checks.exact.identifiability import Identifiability
 from recombine.checks.exact.modular import Ints
 from recombine.checks.forecasts.harder import Harder
-from recombine.checks.slips.outliers import code_for_missing, of_nines, off_the_sum, outliers, rows_apart, wrong_of_two
+from recombine.checks.slips.outliers import (
+    TAIL,
+    code_for_missing,
+    of_nines,
+    off_the_sum,
+    outliers,
+    rows_apart,
+    wrong_of_two,
+)
 from recombine.space import quoted
 from recombine.support.table import Table, Target
 
@@ -32,9 +40,6 @@ def slips_in(train: Table, known: Identifiability) -> tuple[list[str], list[int]
     cells = [*missing, *apart, *(i for i, _ in within)]
     off, what_of = ([], "") if cells else off_the_sum(target, known)
 
-    def of(cell: int) -> str:
-        return f"of ({', '.join(map(str, train.space.decode(train.codes[[cell]])[0].values()))})"
-
     slip, said = "look for a slip, it changes everything said here.", []
     if code is not None:
         low, high = map(shown, code[2])
@@ -45,16 +50,34 @@ def slips_in(train: Table, known: Identifiability) -> tuple[list[str], list[int]
         )
     if apart:
         what = "the answer {} lies" if len(apart) == 1 else "the answers {} lie"
-        named = ", ".join(f"{_own(train.target, i)} {of(i)}" for i in apart)
+        named = ", ".join(f"{_own(train.target, i)} {_of(train, i)}" for i in apart)
         said.append(f"{what.format(named)} far from all others: {slip}")
     if within:
-        named = ", ".join(f"{' or '.join(map(shown, rows))} {of(i)}" for i, rows in within)
+        named = ", ".join(f"{' or '.join(map(shown, rows))} {_of(train, i)}" for i, rows in within)
         said.append(f"{named} lies far from the other rows of its combination: {slip}")
     if off:
         what = "the answer {} lies" if len(off) == 1 else "the answers {} lie"
-        named = ", ".join(f"{shown(float(train.target.mean[i]))} {of(i)}" for i in off)
+        named = ", ".join(f"{shown(float(train.target.mean[i]))} {_of(train, i)}" for i in off)
         said.append(f"{what.format(named)} far from the {what_of} of effects, as no other does: {slip}")
     return said, [*cells, *off]
+
+
+def far_in(train: Table) -> list[str]:
+    """A sentence on answers that lie far from all others, but no farther than a long tail may reach."""
+    if train.target is None or not (far := outliers(train.target, TAIL)):
+        return []
+    one = len(far) == 1
+    named = ", ".join(f"{_own(train.target, i)} {_of(train, i)}" for i in far)
+    what = f"the answer {named} lies" if one else f"the answers {named} lie"
+    right, mend = ("it is right", "it") if one else ("they are right", "them")
+    return [
+        f"{what} far from the others, though no farther than a long tail may reach: if {right}, asked answers may lie "
+        f"as far out; if not, mend {mend} and check again."
+    ]
+
+
+def _of(train: Table, cell: int) -> str:
+    return f"of ({', '.join(map(str, train.space.decode(train.codes[[cell]])[0].values()))})"
 
 
 def coded(train: Table) -> tuple[float, list[int], tuple[float, float]] | None:

@@ -97,6 +97,7 @@ def _determined(result: CheckResult) -> str:
         return f"{every}, which the seen combinations contradict ({evidence(result)})."
     if result.verdict == "determined":
         how = f" ({result.additivity.how})" if result.additivity.how else ""
+        how += ", which single rows hardly test" if result.additivity.alone else ""
         return f"{every}, and the seen combinations do not contradict that{how}{_on_scale(result)}{_rather(result)}."
     return f"{every}, but that is not shown{result.for_some}: {not_shown(result)}."
 
