@@ -25,7 +25,7 @@ from recombine.checks.exact.modular import Floats
 from recombine.checks.exact.tables import Pairs, pair_tables
 from recombine.checks.exact.witness import Direction
 from recombine.checks.given import Given, read_given
-from recombine.checks.holes.nested import nested, together
+from recombine.checks.holes.nested import in_words, nested, together
 from recombine.checks.judging import Judged, judge
 from recombine.checks.never_together import never_together
 from recombine.checks.notes import few_rows, notes_on
@@ -135,6 +135,7 @@ def check(
     pairs = pair_tables(plain.codes, plain.counts, plain.space.shape) if plain is not None else {}
     queries, directions = _described(known, given, pairs, asked, prediction, judged)
     advice = _to_collect(known, given, asked, cost, forbid)
+    within = nested(train.codes, asked.codes, space, known.curves) if given.on_grid else []
     result = CheckResult(
         space=space, order=order, known=known, row_counts=train.counts, asked=given.words,
         counts=asked.counts, share=asked.share, total=asked.total, worst=asked.worst,
@@ -145,13 +146,14 @@ def check(
         additivity=judged.additivity, rescaled=judged.rescaled, answers=train.target, prediction=prediction,
         forecast=judged.forecast, shifts=given.shifts, unseen_levels=levels_never_seen(known, space),
         slips=len(slips), coded=coded(train) is not None, texts=texts_in(table, space.names),
+        within=tuple(within),
         notes=(
             *slips, *given.notes, *other_columns, *repeats, *unlike, *numbers_unseen(known, train, given.wanted),
             *no_prediction, *judged.why_not,
             *notes_on(train, known, asked, given.asked, queries, judged, prediction),
             *never_together(known, train.counts, pairs, asked, space, judged.forecast),
             *together(train.codes, asked.codes, space, known.curves),
-            *(nested(train.codes, asked.codes, space, known.curves) if given.on_grid else []),
+            *in_words(within, space),
             *(shared_by_missing(known, space, pairs, given.exclude) if given.on_grid else []),
         ),
         settings={

@@ -72,6 +72,7 @@ def record(result: CheckResult) -> dict[str, Any]:
             "enough": result.advice.enough and not result.advice.outside,
             "outside": result.advice.outside,
             "listed": result.advice.listed,
+            "may_not_exist": result.may_not_exist,
             "method": result.advice.method,
         },
         "plan": None if result.plan is None else result.plan.to_dict(result.space),

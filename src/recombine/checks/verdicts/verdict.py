@@ -29,6 +29,7 @@ from recombine.checks.exact.witness import Direction, direction, sums
 from recombine.checks.forecasts.expected import Forecast
 from recombine.checks.forecasts.forecast_words import said
 from recombine.checks.forecasts.one_row import scattered
+from recombine.checks.holes.nested import Within, may_not_exist
 from recombine.checks.plans.planned import Plan
 from recombine.checks.plans.run_sheet import run_sheet
 from recombine.checks.verdicts import exported
@@ -91,6 +92,8 @@ class CheckResult(Result):
     """How many of the notes, the first ones, are of answers that may be slips."""
     coded: bool = False
     """Whether one number among the answers may stand for missing ones: then nothing that is said holds."""
+    within: tuple[Within, ...] = ()
+    """Factors each of whose levels lies in one of another's, where the grid asks about others."""
     texts: frozenset[str] = frozenset()
     """Factors whose column, of a frame, holds texts: also where these are written as whole numbers."""
     plan: Plan | None = field(default=None, repr=False)
@@ -222,6 +225,13 @@ class CheckResult(Result):
     def suggestions(self) -> list[dict[str, Level]]:
         """The combinations to collect."""
         return self.space.decode(self.advice.cells)
+
+    @property
+    def may_not_exist(self) -> str:
+        """What is said beside the combinations to collect, those of the plan where there is one, of which some may not
+        exist."""
+        cells = self.advice.cells if self.plan is None else self.plan.cells
+        return may_not_exist(self.within, self.space, cells)
 
     def run_sheet(self) -> pl.DataFrame:
         """The rows to collect, numbered as they should be run, with an empty column for each answer: those of the plan,
