@@ -34,6 +34,7 @@ from recombine.checks.plans.collecting import Cost, Purpose, plan_collection, pl
 from recombine.checks.plans.planned import Plan
 from recombine.checks.reading import levels_only, numbers_unseen, texts_in
 from recombine.checks.sharing import shared_repeats
+from recombine.checks.slips.totals import named, totals, words_of
 from recombine.checks.slips.without import without_level, without_slips
 from recombine.checks.slips.words import coded, slips_in
 from recombine.checks.verdicts import prediction as predicting
@@ -96,9 +97,10 @@ def check(
     ``merge_alike`` takes texts that differ only in spaces or capitals for one level.
     ``min_support``: a combination counts as trained from this many rows on. ``cost`` prices cells to collect — a
     function of a combination, or {factor: {level: price}} whose prices add up — and ``forbid`` lists (partial)
-    combinations that cannot be collected, ``exclude`` those that cannot exist, and ``purpose`` says what the rows
-    are for: a budget to be spent well, or an error to be reached. ``salience`` or ``depth`` choose the learner
-    whose behaviour is predicted; ``rules`` ("forest", "networks") join the contest of rules behind the forecast.
+    combinations that cannot be collected, ``exclude`` those that cannot exist or are no data (a total), of which rows
+    are left out, and ``purpose`` says what the rows are for: a budget to be spent well, or an error to be reached.
+    ``salience`` or ``depth`` choose the learner whose behaviour is predicted; ``rules`` ("forest", "networks") join
+    the contest of rules behind the forecast.
 
     Examples:
         >>> table = {"shape": ["disc", "disc", "square"], "colour": ["red", "blue", "red"], "price": [3.0, 4.0, 5.0]}
@@ -115,10 +117,9 @@ def check(
     how: dict[str, Any] = {
         "target": target, "target_kind": target_kind, "split": pair, "bins": bins, "numbers": lines, "missing": missing,
         "merge_alike": merge_alike, "max_rows": max_rows, "max_bytes": max_bytes, "weights": weights,
+        "exclude": exclude,
     }  # fmt: skip
-    given = read_given(
-        table, test, factors, grid=grid, exclude=exclude, blocks=blocks, min_support=min_support, order=order, **how
-    )
+    given = read_given(table, test, factors, grid=grid, blocks=blocks, min_support=min_support, order=order, **how)
     train, space = given.train, given.train.space
     known = Identifiability(train.codes, space.shape, order, curves_of(space, train.codes, lines))
     asked = _ask(known, given, max_queries, seed)
@@ -135,6 +136,7 @@ def check(
     pairs = pair_tables(plain.codes, plain.counts, plain.space.shape) if plain is not None else {}
     queries, directions = _described(known, given, pairs, asked, prediction, judged)
     advice = _to_collect(known, given, asked, cost, forbid)
+    sums = totals(train, known.curves)
     within = nested(train.codes, asked.codes, space, known.curves) if given.on_grid else []
     result = CheckResult(
         space=space, order=order, known=known, row_counts=train.counts, asked=given.words,
@@ -145,10 +147,11 @@ def check(
         confounding=_confounding(train, plain, pairs, draws, seed),
         additivity=judged.additivity, rescaled=judged.rescaled, answers=train.target, prediction=prediction,
         forecast=judged.forecast, shifts=given.shifts, unseen_levels=levels_never_seen(known, space),
-        slips=len(slips), coded=coded(train) is not None, texts=texts_in(table, space.names),
+        slips=len(slips), coded=coded(train) is not None, totals=named(sums, space), texts=texts_in(table, space.names),
         within=tuple(within),
         notes=(
-            *slips, *given.notes, *other_columns, *repeats, *unlike, *numbers_unseen(known, train, given.wanted),
+            *slips, *words_of(sums, space), *given.notes, *other_columns, *repeats, *unlike,
+            *numbers_unseen(known, train, given.wanted),
             *no_prediction, *judged.why_not,
             *notes_on(train, known, asked, given.asked, queries, judged, prediction),
             *never_together(known, train.counts, pairs, asked, space, judged.forecast),

@@ -38,7 +38,10 @@ Weights = Annotated[
     ),
 ]
 Forbid = Annotated[list[str] | None, Parameter(help="a=x,b=y: cells that cannot be collected.", negative=())]
-Exclude = Annotated[list[str] | None, Parameter(help="a=x,b=y: cells that cannot exist.", negative=())]
+Exclude = Annotated[
+    list[str] | None,
+    Parameter(help="a=x,b=y: cells that cannot exist (a=Total: rows of it are left out).", negative=()),
+]
 Cost = Annotated[
     list[str] | None, Parameter(help="a=x:5: what a level adds to the price; rows without one cost 1.", negative=())
 ]

@@ -21,7 +21,7 @@ from recombine.space import Codes, FactorSpace, quoted
 
 BY_CHANCE = 0.01
 FEWEST_INNER, FEWEST_COMBINATIONS, FIRST = 3, 2, 100
-"""Levels that lie within others; combinations of each of these; combinations that drop most pairs of factors at once."""
+"""Levels that lie within others; combinations of each; combinations that drop most pairs of factors at once."""
 MOST_NAMED = 8
 """Factors up to which those that remain are written out."""
 

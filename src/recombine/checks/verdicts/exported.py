@@ -78,6 +78,7 @@ def record(result: CheckResult) -> dict[str, Any]:
         "plan": None if result.plan is None else result.plan.to_dict(result.space),
         "pieces": list(result.pieces),
         "groups": result.groups,
+        "totals": result.totals,
         "coverage": _coverage(result),
         "confounding": {
             "pairs": [_plain(vars(a)) for a in result.confounding.pairs],
