@@ -32,9 +32,10 @@ FEWEST_OTHERS, FEWEST_PLACES, SPARE = 2, 4, 3
 from."""
 MOSTLY = 0.75
 """Share of the places in which the sum holds for a level with a name: a cell may have been mended since."""
-SMALL, SHOWN = 0.05, 30
+SMALL, SHOWN = 0.05, 100
 """What rounding of all levels may come to there, as a share of their sum; how large such sums are, in steps between
-different answers and multiplied: small counts are sums of others by chance."""
+different answers and multiplied, where two levels are summed: small counts are sums of others by chance, and rarely of
+many others."""
 NEAR = 1e-9
 """Rounding of numbers that are computed."""
 LARGEST, MOST_PARTS, MOST_FITTED = 2_000_000, 60, 300
@@ -142,13 +143,13 @@ def _named(there: Floats, t: int, others: Ints, step: float, twin: bool) -> tupl
     sums, own, whole = np.nansum(places[others], axis=0), places[t], np.isfinite(places[others]).all(axis=0)
     slack, off = _slack(places[others], step), np.abs(own - sums)
     holds = (off <= NEAR * np.abs(sums)) | ((off <= slack) & (slack <= SMALL * np.abs(sums)))
-    width = _apart(there[np.isfinite(there)]) + 2 * np.where(off <= NEAR * np.abs(sums), 0.0, slack)
+    width = _apart(there[np.isfinite(there)]) + 8 * np.where(off <= NEAR * np.abs(sums), 0.0, slack)
     size = np.abs(sums / width)[holds]
-    shown = np.log(np.maximum(size, 1.0)).sum() >= math.log(SHOWN)
+    shown = np.log(np.maximum(size, 1.0)).sum() >= math.log(SHOWN / (len(others) - 1))
     compared, held = int(whole.sum()), int((holds & whole).sum())
     if compared and shown and held >= (MOSTLY * compared if compared >= FEWEST_PLACES else compared):
         return held, compared
-    absent = shown and not compared and holds.sum() > 1
+    absent = shown and not compared and holds.sum() > 1 and holds.all()
     if (twin or absent) and (own > 0).any() and _covers(there, t, others, step):
         return 0, 0  # some inner cells are not there, and it is nowhere less than those that are
     return None
