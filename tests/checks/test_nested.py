@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import numpy as np
 
-from recombine.checks import check
+from recombine.checks import Purpose, check
 from recombine.checks.holes.nested import nested, together
+from recombine.cli.check_printing import print_check
 from recombine.space import FactorSpace
 
 HOME = [0, 0, 1, 1, 2, 2]
@@ -32,6 +33,29 @@ def test_cities_in_countries_are_said_with_what_to_name_instead():
     )
     assert "Each city lies in one country: what is asked of it elsewhere may not exist" in result.sentence()
     assert check(sold(), ["city", "product"], target="y", draws=9).determined
+
+
+def test_a_rare_city_does_not_silence_the_others():
+    table = sold([0, 0, 0, 1, 1, 1])
+    rare = {n: [*v, more] for (n, v), more in zip(table.items(), ("C1", "c6", "p0", 3.0), strict=True)}
+    (note,) = said(rare)
+    assert note.startswith("each city lies in one country (1 seen in a single combination tells nothing): if it can")
+    assert said({n: v[::-1] for n, v in rare.items()})  # wherever its row stands
+    few = [i for i, city in enumerate(table["city"]) if city in ("c0", "c3") or table["city"].index(city) == i]
+    assert said({n: [v[i] for i in few] for n, v in table.items()}) == []  # of two cities nobody can tell
+
+
+def test_beside_what_to_collect_stands_that_it_may_not_exist(tmp_path, capsys):
+    result = check(sold(), ["country", "city", "product"], target="y", draws=9)
+    words = "All of these 2 have a city outside its country and may not exist: a note says what to do."
+    assert result.may_not_exist == words == result.to_dict()["advice"]["may_not_exist"]
+    result.save(tmp_path / "check.html")
+    assert words in (tmp_path / "check.html").read_text()
+    print_check(result, None, None, None)
+    assert "outside its country and may not exist" in " ".join(capsys.readouterr().out.split())
+    planned = check(sold(), ["country", "city", "product"], target="y", draws=9, purpose=Purpose(budget=1))
+    assert planned.may_not_exist == "This one has a" + words.removeprefix("All of these 2 have a")
+    assert check(sold(), ["city", "product"], target="y", draws=9).may_not_exist == ""
 
 
 def test_factors_around_each_other_are_one_note():
@@ -78,3 +102,12 @@ def test_sparse_tables_drawn_at_random_are_not_said_to_be_nested():
         codes = every[rng.choice(len(every), int(rng.integers(6, 18)), replace=False)]
         named += bool(nested(codes, every, space, ()))
     assert named <= 10
+
+
+def test_rare_levels_are_not_said_to_be_nested_because_chance_shows_them_in_one_level():
+    rng, named = np.random.default_rng(1), 0
+    for _ in range(500):
+        space = FactorSpace.of(a=int(rng.integers(2, 9)), b=int(rng.integers(10, 60)), c=int(rng.integers(3, 12)))
+        each = [rng.choice(n, 2 * space.shape[1], p=rng.dirichlet(np.full(n, 0.7))) for n in space.shape]
+        named += bool(nested(np.unique(np.stack(each, axis=1), axis=0), space.grid(), space, ()))
+    assert named <= 3

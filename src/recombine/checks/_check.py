@@ -25,7 +25,7 @@ from recombine.checks.exact.modular import Floats
 from recombine.checks.exact.tables import Pairs, pair_tables
 from recombine.checks.exact.witness import Direction
 from recombine.checks.given import Given, read_given
-from recombine.checks.holes.nested import nested, together
+from recombine.checks.holes.nested import in_words, nested, together
 from recombine.checks.judging import Judged, judge
 from recombine.checks.never_together import never_together
 from recombine.checks.notes import few_rows, notes_on
@@ -34,6 +34,7 @@ from recombine.checks.plans.collecting import Cost, Purpose, plan_collection, pl
 from recombine.checks.plans.planned import Plan
 from recombine.checks.reading import levels_only, numbers_unseen, texts_in
 from recombine.checks.sharing import shared_repeats
+from recombine.checks.slips.totals import named, totals, words_of
 from recombine.checks.slips.without import without_level, without_slips
 from recombine.checks.slips.words import coded, far_in, slips_in
 from recombine.checks.verdicts import prediction as predicting
@@ -96,9 +97,10 @@ def check(
     ``merge_alike`` takes texts that differ only in spaces or capitals for one level.
     ``min_support``: a combination counts as trained from this many rows on. ``cost`` prices cells to collect — a
     function of a combination, or {factor: {level: price}} whose prices add up — and ``forbid`` lists (partial)
-    combinations that cannot be collected, ``exclude`` those that cannot exist, and ``purpose`` says what the rows
-    are for: a budget to be spent well, or an error to be reached. ``salience`` or ``depth`` choose the learner
-    whose behaviour is predicted; ``rules`` ("forest", "networks") join the contest of rules behind the forecast.
+    combinations that cannot be collected, ``exclude`` those that cannot exist or are no data (a total), of which rows
+    are left out, and ``purpose`` says what the rows are for: a budget to be spent well, or an error to be reached.
+    ``salience`` or ``depth`` choose the learner whose behaviour is predicted; ``rules`` ("forest", "networks") join
+    the contest of rules behind the forecast.
 
     Examples:
         >>> table = {"shape": ["disc", "disc", "square"], "colour": ["red", "blue", "red"], "price": [3.0, 4.0, 5.0]}
@@ -115,10 +117,9 @@ def check(
     how: dict[str, Any] = {
         "target": target, "target_kind": target_kind, "split": pair, "bins": bins, "numbers": lines, "missing": missing,
         "merge_alike": merge_alike, "max_rows": max_rows, "max_bytes": max_bytes, "weights": weights,
+        "exclude": exclude,
     }  # fmt: skip
-    given = read_given(
-        table, test, factors, grid=grid, exclude=exclude, blocks=blocks, min_support=min_support, order=order, **how
-    )
+    given = read_given(table, test, factors, grid=grid, blocks=blocks, min_support=min_support, order=order, **how)
     train, space = given.train, given.train.space
     known = Identifiability(train.codes, space.shape, order, curves_of(space, train.codes, lines))
     asked = _ask(known, given, max_queries, seed)
@@ -136,6 +137,8 @@ def check(
     pairs = pair_tables(plain.codes, plain.counts, plain.space.shape) if plain is not None else {}
     queries, directions = _described(known, given, pairs, asked, prediction, judged)
     advice = _to_collect(known, given, asked, cost, forbid)
+    sums = totals(train, known.curves)
+    within = nested(train.codes, asked.codes, space, known.curves) if given.on_grid else []
     result = CheckResult(
         space=space, order=order, known=known, row_counts=train.counts, asked=given.words,
         counts=asked.counts, share=asked.share, total=asked.total, worst=asked.worst,
@@ -145,14 +148,15 @@ def check(
         confounding=_confounding(train, plain, pairs, draws, seed),
         additivity=judged.additivity, rescaled=judged.rescaled, answers=train.target, prediction=prediction,
         forecast=judged.forecast, shifts=given.shifts, unseen_levels=levels_never_seen(known, space),
-        slips=len(slips), coded=coded(train) is not None, texts=texts_in(table, space.names),
+        slips=len(slips), coded=coded(train) is not None, totals=named(sums, space), texts=texts_in(table, space.names),
+        within=tuple(within),
         notes=(
-            *slips, *given.notes, *other_columns, *repeats, *unlike, *numbers_unseen(known, train, given.wanted),
-            *(no_prediction if learner else []), *judged.why_not,
+            *slips, *words_of(sums, space), *given.notes, *other_columns, *repeats, *unlike,
+            *numbers_unseen(known, train, given.wanted), *(no_prediction if learner else []), *judged.why_not,
             *notes_on(train, known, asked, given.asked, queries, judged, prediction, learner or "networks" in rules),
             *never_together(known, train.counts, pairs, asked, space, judged.forecast),
             *together(train.codes, asked.codes, space, known.curves),
-            *(nested(train.codes, asked.codes, space, known.curves) if given.on_grid else []),
+            *in_words(within, space),
             *(shared_by_missing(known, space, pairs, given.exclude) if given.on_grid else []),
         ),
         settings={

@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from recombine.checks.asked.cells import existing
+from recombine.checks.asked.cells import cells_with, existing
 from recombine.checks.columns.blocks import Shifts
 from recombine.checks.exact.identifiability import Members
 from recombine.checks.holes.itself import left_out, with_itself
@@ -61,7 +61,6 @@ def read_given(
     factors: Sequence[str],
     *,
     grid: bool,
-    exclude: Sequence[Mapping[str, Level]],
     blocks: str | Sequence[str],
     min_support: int,
     order: int,
@@ -73,7 +72,7 @@ def read_given(
     train, asked, questions, notes, shifts = read(table, test, factors, min_support, nuisances, order, inside, **how)
     there = train.codes if asked is None else np.vstack([train.codes, asked.codes])
     itself, both_names = with_itself(there, train.space)
-    exclude = [*exclude, *itself]
+    exclude = [*_left(train, how["exclude"]), *itself]
     split = how["split"]
     blanks = questions if test is None and split is None and not grid else None
     hidden = _hidden_grid(train, blanks, exclude)
@@ -85,6 +84,19 @@ def read_given(
     words = _in_words(questions if asked is not None else None, split, test, grid or bool(hidden)) + without + besides
     said = [*unasked, *twice, *_weighed(train, asked), *notes, *hidden]
     return Given(train, asked, words, on_grid, exclude, nuisances, shifts, said)
+
+
+def _left(train: Table, exclude: Sequence[Mapping[str, Level]]) -> list[Mapping[str, Level]]:
+    """Those that can still be told: a level all of whose rows were left out is none any more."""
+    return [record for record in exclude if record not in train.excluded or _told(train.space, record)]
+
+
+def _told(space: FactorSpace, record: Mapping[str, Level]) -> bool:
+    try:
+        cells_with(space, np.zeros((0, len(space)), np.int64), [record])
+    except InputError:
+        return False
+    return True
 
 
 def _weighed(train: Table, asked: Table | None) -> list[str]:

@@ -55,7 +55,10 @@ Weights = Annotated[
 Forbid = Annotated[
     list[str] | None, Parameter(group=COLLECT, help="a=x,b=y: cells that cannot be collected.", negative=())
 ]
-Exclude = Annotated[list[str] | None, Parameter(group=ASKED, help="a=x,b=y: cells that cannot exist.", negative=())]
+Exclude = Annotated[
+    list[str] | None,
+    Parameter(group=ASKED, help="a=x,b=y: cells that cannot exist (a=Total: rows of it are left out).", negative=()),
+]
 Cost = Annotated[
     list[str] | None,
     Parameter(group=COLLECT, help="a=x:5: what a level adds to the price; rows without one cost 1.", negative=()),

@@ -33,6 +33,8 @@ def print_check(result: CheckResult, out: Path | None, best: Literal["max", "min
         print_plan(result.space, result.plan, PLANNED)
         if result.shifts is None and len(result.plan.cells):
             wrapped(AT_SEEN)
+        if result.may_not_exist:
+            wrapped(result.may_not_exist)
     say("")
     print_facts(facts(result))
     if any(q.status != "seen" or q.rows for q in result.queries) and len(result.space) <= MOST_COLUMNS:
@@ -67,5 +69,7 @@ def _print_suggestions(result: CheckResult) -> None:
     if result.doubt or advice.outside:
         only = f"only if {result.rests}" if result.doubt else f"if {result.assumes}"
         where.print(shown(f"this determines {result.reached('what is asked')} {only}", style="dim"))
+    if result.may_not_exist:
+        where.print(shown(result.may_not_exist))
     if len(advice.cells) > PLANNED:
         say(f"… and {len(advice.cells) - PLANNED:,} more (--plan FILE.csv has all)")

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Collection, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from difflib import get_close_matches
 from functools import reduce
 from pathlib import Path
@@ -19,10 +19,11 @@ import polars as pl
 from numpy.typing import NDArray
 
 from recombine.errors import InputError, unknown
-from recombine.space import Codes, Factor, FactorSpace
+from recombine.space import Codes, Factor, FactorSpace, Level
 from recombine.support.answers import TARGET_CLASSES, Answers, Target, find_answers, piled_up
 from recombine.support.copies import without_copies
 from recombine.support.encode import Encoder, binned, encoder, kinds_of
+from recombine.support.left_out import left_out
 from recombine.support.numerals import DASHES, read_numbers
 from recombine.support.scan import Said, collect, scan
 from recombine.support.split import cut, without_others
@@ -53,6 +54,8 @@ class Table:
     """What training rows weigh, where a column says so."""
     weight: NDArray[np.float64] | None = None
     """What the rows of each combination weigh together, with an answer or without, NaN where none of them says."""
+    excluded: tuple[Mapping[str, Level], ...] = ()
+    """(Partial) combinations whose rows were left out."""
 
     @property
     def rows(self) -> int:
@@ -78,13 +81,15 @@ def read_tables(
     once: bool = False,
     beside: Collection[str] = (),
     weights: str | None = None,
+    exclude: Sequence[Mapping[str, Level]] = (),
 ) -> list[Table]:
     """Read tables over one common space of levels; those of ``numbers`` are numbers, however many, and with
     ``merge_alike`` texts that differ only in spaces or capitals are one. ``split=(column, value)`` cuts a single table
     in two: the rows that were trained on, then those where the column has this value (`support/split.py`). With
     ``once`` copies of rows of the first count once (`support/copies.py`). Factors ``beside`` the others only the first
     table must have: rows of another without them, and rows that ask, have a level of their own there. ``weights`` names
-    the column of what rows weigh, which of the tables only the first must have."""
+    the column of what rows weigh, which of the tables only the first must have. Rows that have all levels of one of
+    ``exclude`` are left out."""
     bins = dict(bins or {})
     names = factor_names(factors, target)
     told_once = [name for name in (target, weights) if name]
@@ -103,14 +108,17 @@ def read_tables(
         _guard_rows(frame, max_rows, whats[i])
         frames[i] = frame.with_columns(pl.lit(NOT_TOLD).alias(n) for n in lacking)
     said.tables = [*frames]
+    frames, gone, without = left_out(frames, exclude, [n for n in names if n not in bins])
+    said.notes += without
     if split:
         frames[0], other = without_others(frames[0], *split)
         said.notes += other
     frames = [_asked_anywhere(f, [n for n in beside if n not in (*bins, *numbers)], target) for f in frames]
     if target and once:
         frames[0], copied = without_copies(
-            frames[0], lambda: scan(tables[0], whats[0], max_bytes, max_rows), sorted(used), target
-        )
+            frames[0], lambda: left_out([scan(tables[0], whats[0], max_bytes, max_rows)], gone, names)[0][0],
+            sorted(used), target,
+        )  # fmt: skip
         said.notes += copied
     if split:
         frames = cut(frames[0], *split)
@@ -125,7 +133,8 @@ def read_tables(
     space = FactorSpace(tuple(Factor(e.name, e.levels) for e in encoders))
     notes = tuple(dict.fromkeys(said.notes))
     each = zip(frames, dropped, strict=True)
-    return [_group(space, encoders, frame, lost, answers, notes, weighing) for frame, lost in each]
+    read = [_group(space, encoders, frame, lost, answers, notes, weighing) for frame, lost in each]
+    return [replace(table, excluded=tuple(gone)) for table in read] if gone else read
 
 
 def _asked_anywhere(frame: pl.LazyFrame, beside: Sequence[str], target: str | None) -> pl.LazyFrame:

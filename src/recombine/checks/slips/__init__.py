@@ -1,1 +1,1 @@
-"""Single answers that change everything: far from all others, zero, or on a scale of their own."""
+"""Answers that change everything: one far from all others, zero, on a scale of its own, or a total of others."""

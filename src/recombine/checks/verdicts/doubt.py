@@ -48,8 +48,8 @@ def nowhere_shown(result: CheckResult) -> str:
         return "interactions may hide behind single effects (aliased), a note names them"
     if found.unrun is not None:
         return f"{found.unrun.which} in the part of a fraction that was never run, a note says what may hide there"
-    if result.coded:
-        return "some answers may be codes for missing, a note names them"
+    if words := spoilt(result):
+        return words
     if result.scale is not None and result.doubt:  # what sums do in the answer's own units does not matter then
         return _not_on_its_scale(found)
     return (
@@ -59,6 +59,13 @@ def nowhere_shown(result: CheckResult) -> str:
         or _curves_unknown(found)
         or _too_wide(found)
     )
+
+
+def spoilt(result: CheckResult) -> str:
+    """What among the seen answers answers no question, so that nothing tried on them holds."""
+    if result.coded:
+        return "some answers may be codes for missing, a note names them"
+    return "some levels are totals of others, a note names them" if result.totals else ""
 
 
 def _not_on_its_scale(found: Forecast) -> str:

@@ -72,11 +72,13 @@ def record(result: CheckResult) -> dict[str, Any]:
             "enough": result.advice.enough and not result.advice.outside,
             "outside": result.advice.outside,
             "listed": result.advice.listed,
+            "may_not_exist": result.may_not_exist,
             "method": result.advice.method,
         },
         "plan": None if result.plan is None else result.plan.to_dict(result.space),
         "pieces": list(result.pieces),
         "groups": result.groups,
+        "totals": result.totals,
         "coverage": _coverage(result),
         "confounding": {
             "pairs": [_plain(vars(a)) for a in result.confounding.pairs],

@@ -6,9 +6,10 @@ verdict  the worst status of all asked combinations; where that is "determined" 
          of combinations that are left out, also of those of a level that errs far more than the others, the forecast's
          interval does not reach beyond all that seen answers differ by, curves are known between the seen values of
          numbers that are asked about there, and slopes where a level was not seen so far out, what is asked about does
-         not lie in the part of a fraction that was never run or in a corner that nothing seen reaches, and none of the
-         answers looks like a code for missing ("assumption unsupported"); if they contradict it in the answer's own
-         units and both hold on the scale of the recommended rule, it is "determined on a log scale"
+         not lie in the part of a fraction that was never run or in a corner that nothing seen reaches, none of the
+         answers looks like a code for missing, and no level is a total of others ("assumption unsupported"); if they
+         contradict it in the answer's own units and both hold on the scale of the recommended rule, it is "determined
+         on a log scale"
 """
 
 from __future__ import annotations
@@ -29,12 +30,13 @@ from recombine.checks.exact.witness import Direction, direction, sums
 from recombine.checks.forecasts.expected import Forecast
 from recombine.checks.forecasts.forecast_words import said
 from recombine.checks.forecasts.one_row import scattered
+from recombine.checks.holes.nested import Within, may_not_exist
 from recombine.checks.plans.planned import Plan
 from recombine.checks.plans.run_sheet import run_sheet
 from recombine.checks.verdicts import exported
 from recombine.checks.verdicts.best import best
 from recombine.checks.verdicts.conditions import met
-from recombine.checks.verdicts.doubt import BESIDE, DOUBT, not_shown, nowhere_shown
+from recombine.checks.verdicts.doubt import BESIDE, DOUBT, not_shown, nowhere_shown, spoilt
 from recombine.checks.verdicts.elsewhere import elsewhere
 from recombine.checks.verdicts.prediction import Prediction
 from recombine.checks.verdicts.sentence import paragraphs
@@ -91,6 +93,10 @@ class CheckResult(Result):
     """How many of the notes, the first ones, are of answers that may be slips."""
     coded: bool = False
     """Whether one number among the answers may stand for missing ones: then nothing that is said holds."""
+    totals: dict[str, list[Level]] = field(default_factory=dict)
+    """Levels that are totals of others, by factor: they answer no question, and nothing tried with them holds."""
+    within: tuple[Within, ...] = ()
+    """Factors each of whose levels lies in one of another's, where the grid asks about others."""
     texts: frozenset[str] = frozenset()
     """Factors whose column, of a frame, holds texts: also where these are written as whole numbers."""
     plan: Plan | None = field(default=None, repr=False)
@@ -114,7 +120,7 @@ class CheckResult(Result):
             return None
         if self.scale is not None:
             told = self.forecast
-            whole = told is None or (told.beats and told.tells and not self.coded and told.curves_known)
+            whole = told is None or (told.beats and told.tells and not spoilt(self) and told.curves_known)
             some = told is not None and (told.untold or told.corner is not None)
             return None if whole and not some else "unsupported"
         if self.additivity.rejected:
@@ -222,6 +228,13 @@ class CheckResult(Result):
     def suggestions(self) -> list[dict[str, Level]]:
         """The combinations to collect."""
         return self.space.decode(self.advice.cells)
+
+    @property
+    def may_not_exist(self) -> str:
+        """What is said beside the combinations to collect, those of the plan where there is one, of which some may not
+        exist."""
+        cells = self.advice.cells if self.plan is None else self.plan.cells
+        return may_not_exist(self.within, self.space, cells)
 
     def run_sheet(self) -> pl.DataFrame:
         """The rows to collect, numbered as they should be run, with an empty column for each answer: those of the plan,
