@@ -82,7 +82,7 @@ def test_additive_and_kernel_answers_are_those_of_the_package(cases: Cases) -> N
     for case, said, _ in cases:
         codes = np.stack(np.divmod(np.arange(case["rows"] * case["columns"]), case["columns"]), 1)
         seen, answers, status = np.array(case["seen"], bool), np.array(case["answers"]), np.array(said["status"])
-        known = rc.checks.identifiability.Identifiability(codes[seen], (case["rows"], case["columns"]))
+        known = rc.checks.Identifiability(codes[seen], (case["rows"], case["columns"]))
         effects = np.linalg.lstsq(known.rows.rows(codes[seen]).astype(float), answers[seen], rcond=None)[0]
         fit = known.rows.rows(codes).astype(float) @ effects
         additive = np.array(said["additive"], float)

@@ -65,7 +65,7 @@ def at_new_levels(answers: Answers, opened: LeftOpen) -> str:
 
 
 def standing(answers: Answers) -> NDArray[np.int64]:
-    """Of each combination, how training determines it (`checks.identifiability`); as if it did, where training
+    """Of each combination, how training determines it (`checks/exact/identifiability.py`); as if it did, where training
     combinations or levels are not known or are too many."""
     shown, shape = answers.shown, answers.space.shape if answers.space.finite else ()
     if (
