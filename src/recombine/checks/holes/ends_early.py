@@ -57,11 +57,8 @@ def ends_early(known: Identifiability, asked: Ints, space: FactorSpace) -> EndsE
     """The factor whose levels end early, if most asked cells lie beyond their ends."""
     tried = 2 * len(space) * (len(space) - 1)
     for k, m in permutations(range(len(space)), 2) if len(asked) else ():
-        if (
-            {k, m} & {*known.curves}
-            or known.shape[k] * known.shape[m] > MOST_PAIRS
-            or (place := _places(space, m)) is None
-        ):
+        place = _places(space, m)
+        if place is None or {k, m} & {*known.curves} or known.shape[k] * known.shape[m] > MOST_PAIRS:
             continue
         seen = two_way(known.codes, None, k, m, known.shape) > 0
         wanted = np.zeros_like(seen)

@@ -29,10 +29,8 @@ class CutShort:
 
     def __init__(self, series: Series, codes: Ints, asked: Ints) -> None:
         self._of, self._at = codes[:, series.factor], series.place[codes[:, series.steps]]
-        self._wanted, levels = (
-            series.place[asked[:, series.steps]],
-            1 + max(self._of.max(), asked[:, series.factor].max()),
-        )
+        self._wanted = series.place[asked[:, series.steps]]
+        levels = 1 + max(self._of.max(), asked[:, series.factor].max())
         ends, starts = np.full(levels, -1), np.full(levels, len(series.place))
         np.maximum.at(ends, self._of, self._at)
         np.minimum.at(starts, self._of, self._at)
