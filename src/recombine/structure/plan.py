@@ -15,6 +15,7 @@ from recombine.structure.settings import MaskSettings
 from recombine.structure.units import Units
 from recombine.tasks import Problems
 from recombine.training.plan import (
+    BRANCHED_BYTES,
     COMPILE_BYTES,
     LOOP_BYTES_CPU,
     NOT_STACKED,
@@ -111,7 +112,7 @@ def plan_group(jobs: Sequence[Job], loss: Loss, device: torch.device, strategy: 
         return Plan("loop", 1, reason)
     touched = step_bytes(jobs[0], loss, device)
     if strategy == "auto":
-        strategy, reason = _choose(touched, len(jobs) * jobs[0].steps, device)
+        strategy, reason = _choose(jobs[0].model, touched, len(jobs) * jobs[0].steps, device)
     if strategy == "loop":
         return Plan(strategy, 1, reason)
     most = max(1, STACK_BYTES.get(device.type, STACK_BYTES["cpu"]) // touched)
@@ -137,9 +138,11 @@ def _looped(jobs: Sequence[Job], device: torch.device) -> str:
     return ""
 
 
-def _choose(touched: int, mask_steps: int, device: torch.device) -> tuple[str, str]:
+def _choose(model: nn.Module, touched: int, mask_steps: int, device: torch.device) -> tuple[str, str]:
     if device.type == "cuda":
         if touched * mask_steps > COMPILE_BYTES and can_compile():
+            if convolves(model) and touched > BRANCHED_BYTES:
+                return "branches", "convolutions of this size fill a GPU mask by mask, long enough to pay for compiling"
             return "compiled", "long enough to pay for compiling"
         return "captured", "one launch per step"
     if touched > LOOP_BYTES_CPU:

@@ -27,6 +27,7 @@ from recombine.structure.settings import MaskSettings, grid
 from recombine.structure.stability import Key, overlaps
 from recombine.structure.subroutines import Subroutine
 from recombine.tasks import Problems, cross_entropy
+from recombine.training.precision import Precision
 
 if TYPE_CHECKING:
     import polars as pl
@@ -104,10 +105,12 @@ def carry_out(
     *,
     loss: Loss = cross_entropy,
     strategy: str = "auto",
+    precision: Precision | None = None,
     progress: Progress | None = None,
     checkpoint: Path | None = None,
 ) -> Findings:
-    """Dissect ``networks``; ``whole`` are problems of their own task, for the gate (by default the subroutines').
+    """Dissect ``networks``; ``whole`` are problems of their own task, for the gate (by default the subroutines');
+    ``strategy`` and ``precision`` are those of ``find_masks``.
 
     Masks are kept in ``checkpoint`` as they are found. Begun again, a dissection goes on from there: of the same
     networks and problems, which only their weights are checked of."""
@@ -117,7 +120,8 @@ def carry_out(
         raise InputError("a dissection needs two or more subroutines, each with its own name.")
     bases = [gated(network, subroutines, whole, protocol.gate) for network in networks]
     kept = [network for network, row in zip(networks, bases, strict=True) if row["gated"]]
-    work = _Work(protocol, subroutines, loss, strategy, progress, len(kept), checkpoint)
+    how = {"strategy": strategy, "precision": precision}
+    work = _Work(protocol, subroutines, loss, how, progress, len(kept), checkpoint)
     searched = [
         _Job(network, target, setting, protocol.settings[setting].seed, "search", subroutine.train)
         for network in kept
@@ -169,10 +173,10 @@ class _Work:
     """Trains lists of masks and measures each; knows how far everything has come."""
 
     def __init__(
-        self, protocol: Protocol, subroutines: Sequence[Subroutine], loss: Loss, strategy: str,
+        self, protocol: Protocol, subroutines: Sequence[Subroutine], loss: Loss, how: dict[str, Any],
         progress: Progress | None, networks: int, checkpoint: Path | None = None,
     ) -> None:  # fmt: skip
-        self.protocol, self.subroutines, self.loss, self.strategy = protocol, subroutines, loss, strategy
+        self.protocol, self.subroutines, self.loss, self.how = protocol, subroutines, loss, how
         self.chance, self.checkpoint = protocol.guessing(subroutines), checkpoint
         self.progress = progress or (lambda done, total, text: None)
         self.matrix: list[dict[str, Any]] = []
@@ -203,7 +207,7 @@ class _Work:
                 [job.problems for _, job in left],
                 [self._settings(job) for _, job in left],
                 loss=self.loss,
-                strategy=self.strategy,
+                **self.how,
                 progress=report,
                 on_found=keep,
             )

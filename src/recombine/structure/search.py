@@ -6,6 +6,7 @@ import copy
 import threading
 import time
 from collections.abc import Callable, Sequence
+from contextlib import nullcontext
 from dataclasses import dataclass, replace
 from functools import partial
 from typing import TYPE_CHECKING, Any
@@ -16,6 +17,7 @@ from torch import nn
 from recombine.errors import InputError
 from recombine.structure.calling import Loss, as_problems, denormals_flushed, device_of, evaluating, placed
 from recombine.structure.choose import weights_of
+from recombine.structure.frozen import Shortened
 from recombine.structure.learning import History, learn
 from recombine.structure.masks import Mask
 from recombine.structure.plan import Job, groups, plan_group
@@ -25,6 +27,7 @@ from recombine.structure.units import units_of
 from recombine.tasks import Problems, cross_entropy
 from recombine.training.failures import whole_or_halves
 from recombine.training.plan import ChunkSize, Plan
+from recombine.training.precision import Precision, check_precision, rounding
 from recombine.training.progress import Progress, reporter
 from recombine.training.threads import in_lanes, side_by_side, threads
 
@@ -82,6 +85,7 @@ def find_masks(
     device: str | torch.device = "auto",
     strategy: str = "auto",
     chunk_size: ChunkSize = "auto",
+    precision: Precision | None = None,
     progress: Progress | None = None,
     on_found: Callable[[int, Mask], None] | None = None,
 ) -> MaskSearch:
@@ -94,10 +98,14 @@ def find_masks(
     with an adversarial term need ``other``.
 
     Masks are stacked where that pays and trained one by one elsewhere (``notes`` says which and why); mask i is the
-    same, to rounding, whatever is trained beside it. ``device="auto"`` is where the model is. ``progress(done, total)``
-    counts mask-steps; ``on_found(i, mask)`` is told of each as soon as it and those beside it are trained."""
+    same, to rounding, whatever is trained beside it. Layers before the first masked one are computed once, where that
+    fits. ``precision`` is how a GPU rounds products meanwhile, as torch is set unless given. ``device="auto"`` is where
+    the model is. ``progress(done, total)`` counts mask-steps; ``on_found(i, mask)`` is told of each as soon as it and
+    those beside it are trained."""
     jobs = _jobs(model, problems, other, settings, device)
     place = device_of(jobs[0].model)
+    if precision is not None:
+        check_precision(precision, place)
     started = time.monotonic()
     results: Found = {}
     plans: list[dict[str, Any]] = []
@@ -114,8 +122,9 @@ def find_masks(
         for job in jobs:
             if not job.settings.method.trained:
                 results[job.place] = _untrained(job), History()
-        with reporter(progress, total) as report:
-            for group in groups(trained, loss, place):
+        with reporter(progress, total) as report, rounding(precision) if precision else nullcontext():
+            shortened = Shortened()
+            for group in map(shortened, groups(trained, loss, place)):
                 plan = plan_group(group, loss, place, strategy, chunk_size)
                 found, plan = _train_group(group, plan, loss, place, report, told, fixed=strategy != "auto")
                 results |= found

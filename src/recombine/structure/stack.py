@@ -8,6 +8,7 @@ import torch
 from torch import Tensor
 
 from recombine.structure.batches import Batches
+from recombine.structure.branches import MaskBranches
 from recombine.structure.calling import Loss, precision
 from recombine.structure.choose import weights_of
 from recombine.structure.masks import Mask
@@ -81,8 +82,9 @@ class MaskStack:
         kind = STRATEGIES[name]
         if not issubclass(kind, Stacked):
             return LoopedMask(self.stack, self.objective, self.weights, self.constants, self.shape)
-        step = mask_step(self.stack, self.objective, self.weights, self.one_model, self.constants, self.shape)
-        runner = kind(self.stack, step, shared=False)
+        described = self.stack, self.objective, self.weights, self.one_model, self.constants, self.shape
+        branched = kind is STRATEGIES["branches"]
+        runner = MaskBranches(*described) if branched else kind(self.stack, mask_step(*described), shared=False)
         inputs, targets = self.block(range(1))
         try:
             runner.prepare(tuple(part[0] for part in inputs), targets[0], len(self.betas))

@@ -26,7 +26,7 @@ SEARCHED_LONG, SEARCHED_LONG_PRETRAINED, SEARCHED_LONGER, SEARCHED_CONTOURS = (
     for run in ("bert-slow", "bert-slow-pretrained", "agreement-pretrained-long", "resnet18-number-contact")
 )
 """The bases that are declared to be: until all three are, nothing is said of them."""
-ALONE = pl.col("run").str.contains("-(long|more|pruned)$") & (pl.col("run") != "bert-long")
+ALONE = pl.col("run").str.contains("-(long|more|pruned|half)$") & (pl.col("run") != "bert-long")
 SEARCHED_AT_LENGTH = pl.col("run").str.starts_with("faithful-")
 ASIDE = SEARCHED_AT_LENGTH | ALONE
 """These, and bases that differ from others in one thing and are compared with them alone."""
@@ -476,6 +476,12 @@ LENGTH = (
                 number=-0.011, contact=-0.317),
     _below_short("faithful-contours-below-short", FAITHFUL_CONTOURS, SEARCHED_CONTOURS, "resnet18-number-contact", 98,
           "declared before it was run: if it holds, what short searches show of residual networks is marked as ours"),
+    _ours("half-precision-alike", "Short searches of three of these bases in half precision, as the long ones are, "
+          "find masks of the same D_abl in the mean as searches in TF32, within .1.",
+          _of("d_abl", pl.col("run") == "resnet18-half").minus(
+              _of("d_abl", pl.col("run") == "resnet18-number-contact"), pair=BASE).near(0.1, 0.0),
+          "D_abl in half precision less that in TF32, over all masks",
+          "the rival of faithful-contours-below-short that rounding is why; declared before its run"),
 )  # fmt: skip
 
 CLAIMS = (*KNOWN, *FOUND, *SELECTION, *UNTRAINED, *NEW, *LARGER, *LENGTH)

@@ -68,7 +68,9 @@ class DissectionRun(Run):
     untrained: int = Field(default=1, ge=0)
     seed: int = 0
     precision: Precision = "float32"
-    """How products are rounded where bases are trained on a GPU; masks are signs, and learn in TF32 there."""
+    """How products are rounded where bases are trained on a GPU."""
+    search_precision: Precision = "tf32"
+    """How they are where masks learn there, which are signs in the end; they are measured in TF32."""
 
     def compute(self, context: Context) -> Outcome:
         found = self.dissected(context)
@@ -98,6 +100,7 @@ class DissectionRun(Run):
             found = carry_out(
                 self.protocol, networks, parts, self.task.split("test"), progress=context.progress,
                 strategy=mask_strategy(context.device, long),
+                precision=self.search_precision if context.device.startswith("cuda") else None,
                 checkpoint=context.workspace / "masks" if long else None,
             )  # fmt: skip
         if left is not None:

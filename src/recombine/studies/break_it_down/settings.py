@@ -161,10 +161,13 @@ def _paper(members: int | None) -> dict[str, Setting]:
                ("longer", ", pretrained for longer", words.replace(steps=long), "agreement-pretrained-long"))
            for base in range(three)},
         "resnet18-number-contact": contours("18 layers", middle, number, three),
-        # Not searched yet: at 264 mask-steps per second some forty minutes of an H200 each, before compiling.
+        # In half precision, since masks over all layers are most of the cost: eight minutes of an H200 each.
         **{f"faithful-contours-{base}": contours("18 layers, the paper's search", middle, number, 1, None, papers_seen,
                                                  untrained=0, learn=10_000, first=base, random=0, precision="tf32",
-                                                 bases_of="resnet18-number-contact") for base in range(three)},
+                                                 search_precision="bfloat16", bases_of="resnet18-number-contact")
+           for base in range(three)},
+        "resnet18-half": contours("18 layers, half precision", middle, number, three, untrained=0, random=0,
+                                  search_precision="bfloat16", bases_of="resnet18-number-contact"),
         "resnet18-inside-contact": contours("18 layers", fresh, inside, five, before, lr=2e-4),
         "resnet18-untrained": contours("18 layers, lower penalties", middle, number, 0, None, FRESH, 0, falls=False,
                                        untrained=three, learn=2000),
@@ -326,13 +329,14 @@ def contours(called: str, network: ResNet, task: OddOneOutTask, bases: int, befo
              search: tuple[MaskSettings, ...] = UPPER, steps: int = 1500, lr: float = 1e-3, falls: bool = True,
              untrained: int = 1, depth: int = 18, paper: tuple[int, int] | None = RESNET,
              learn: int = 1000, pruning: MaskSettings | None = None, first: int = 0, random: int = 1,
-             precision: Precision = "float32", **bases_of: str) -> Setting:  # fmt: skip
+             precision: Precision = "float32", search_precision: Precision = "tf32",
+             **bases_of: str) -> Setting:  # fmt: skip
     """Contours at 64 pixels: number and contact are learnt within 1500 steps."""
     run = DissectionRun(
         task=task, model=_panels(network), bases=bases, first=first, steps=steps, batch_size=32, pretraining=before,
         optimizer=Adam(lr=lr, schedule=Cosine(steps=steps)) if falls else Adam(lr=lr), asked=300, untrained=untrained,
         learn=learn, pruning=pruning, protocol=Protocol(settings=search, seeds=1, random=random, shuffled=False),
-        precision=precision,
+        precision=precision, search_precision=search_precision,
     )  # fmt: skip
     return _setting(run, "–".join(task.source.rules), called, depth, paper, **bases_of)
 

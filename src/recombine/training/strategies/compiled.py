@@ -6,12 +6,15 @@ between the matrix products, and the optimiser's update, into single passes; com
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from contextlib import nullcontext
 from typing import Any
 
 import torch
 from torch import Tensor, fx
+from torch.utils._pytree import tree_flatten
 
+from recombine.models.rounding import products_in_tf32
 from recombine.tasks.draws import can_compile as can_compile
 from recombine.training.precision import rounding
 from recombine.training.stack import Stack
@@ -39,10 +42,7 @@ class Compiled(Captured):
             self._products = products.count > 0
         except RuntimeError:  # vmap has no rule for some layers after such a product (batch norms on a GPU)
             recorded = trace(self._step, arguments)
-        if len(recorded.graph.nodes) > MOST_OPERATIONS:
-            return recorded
-        free_layouts(recorded)
-        return torch.compile(recorded, dynamic=False)
+        return compiled_once(recorded, arguments)
 
     def _capture(self, inputs: tuple[Tensor, ...], targets: Tensor, hyper: Tensor) -> None:
         if self._recorded is None:
@@ -52,6 +52,24 @@ class Compiled(Captured):
         as_convolutions = self._products and torch.backends.cudnn.allow_tf32
         with rounding("tf32") if as_convolutions else nullcontext():
             super()._capture(inputs, targets, hyper)
+
+
+_COMPILED: dict[tuple[Any, ...], Callable[..., Any]] = {}
+
+
+def compiled_once(recorded: fx.GraphModule, arguments: tuple[Any, ...]) -> Callable[..., Any]:
+    """The recorded step, compiled unless it is too long. The same operations on tensors of the same shapes, rounded
+    alike, are compiled once in a process; a record with numbers of its own is compiled anew."""
+    if len(recorded.graph.nodes) > MOST_OPERATIONS:
+        return recorded
+    free_layouts(recorded)
+    compiled = torch.compile(recorded, dynamic=False)
+    if any(node.op == "get_attr" for node in recorded.graph.nodes):
+        return compiled
+    given, _ = tree_flatten(arguments)
+    shapes = tuple((part.shape, part.stride(), part.dtype, part.device) for part in given)
+    rounded = products_in_tf32(), torch.backends.cudnn.allow_tf32
+    return _COMPILED.setdefault((recorded.code, shapes, rounded), compiled)
 
 
 def free_layouts(recorded: fx.GraphModule) -> None:

@@ -32,17 +32,17 @@ class AsProducts(TorchFunctionMode):
         args: tuple[Any, ...] = (),
         kwargs: dict[str, Any] | None = None,
     ) -> Any:
-        given = dict(zip(_NAMES, args, strict=False)) | (kwargs or {}) if func is torch.conv2d else {}
-        if given and _plain(given):
-            self.count += 1
-            return convolve(
-                given["input"],
-                given["weight"],
-                given.get("bias"),
-                _two(given.get("stride", 1)),
-                _two(given.get("padding", 0)),
-            )
-        return func(*args, **(kwargs or {}))
+        given = plain(func, args, kwargs or {})
+        if given is None:
+            return func(*args, **(kwargs or {}))
+        self.count += 1
+        return convolve(
+            given["input"],
+            given["weight"],
+            given.get("bias"),
+            two(given.get("stride", 1)),
+            two(given.get("padding", 0)),
+        )
 
 
 def convolve(
@@ -66,17 +66,16 @@ def convolve(
     return found.reshape(len(last), height, width, out).permute(0, 3, 1, 2)
 
 
-def _plain(given: dict[str, Any]) -> bool:
-    """Whether this is a batch convolved without groups, dilation or a padding given by name."""
-    return (
-        given["input"].dim() == 4
-        and given.get("groups", 1) == 1
-        and _two(given.get("dilation", 1)) == (1, 1)
-        and not isinstance(given.get("padding", 0), str)
-    )
+def plain(func: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> dict[str, Any] | None:
+    """The arguments by name of a call that convolves a batch without groups, dilation or a padding given by name."""
+    if func is not torch.conv2d:
+        return None
+    given = dict(zip(_NAMES, args, strict=False)) | kwargs
+    fits = given["input"].dim() == 4 and given.get("groups", 1) == 1 and two(given.get("dilation", 1)) == (1, 1)
+    return given if fits and not isinstance(given.get("padding", 0), str) else None
 
 
-def _two(value: Any) -> tuple[int, int]:
+def two(value: Any) -> tuple[int, int]:
     if isinstance(value, int):
         return value, value
     first, *rest = value
