@@ -45,7 +45,7 @@ class ChannelsLast(TorchFunctionMode):
         pictures, weight = (_last(_rounded(given[name])) for name in ("input", "weight"))
         found = _Convolution.apply(pictures, weight, two(given.get("stride", 1)), two(given.get("padding", 0)))  # type: ignore[no-untyped-call]
         bias = given.get("bias")
-        return found if bias is None else found + bias[:, None, None]
+        return found if bias is None else found + _rounded(bias)[:, None, None]
 
 
 _NORMS = (torch.nn.functional.layer_norm, torch.layer_norm)
