@@ -91,7 +91,7 @@ def test_the_faithful_search_is_as_long_as_the_papers_and_of_the_same_bases(name
         assert (shares.size == 1) == (name != "contours")
         assert setting.labels["bases_of"] == like
         assert (run.bases, run.first) == (1, base)
-        same = ("protocol", "learn", "bases", "precision", "untrained")
+        same = ("protocol", "learn", "bases", "precision", "search_precision", "untrained")
         kept = {field: getattr(short, field) for field in same} | {"first": 0}
         assert run.replace(**kept).address == short.address
         weights = [(one.penalty, one.penalty_on, one.epochs, one.batch_size) for one in run.protocol.settings]

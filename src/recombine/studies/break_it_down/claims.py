@@ -17,15 +17,22 @@ from recombine.studies.claims import Claim, Published, Test
 BASE = ("bases_of", "base")
 SCRATCH = pl.col("pretraining").is_in(["none", "odd-one-out task"]) & (pl.col("rate") > 1e-4)
 """Without what learnt other things before or at the paper's low rate; those are compared with these."""
-FAITHFUL, FAITHFUL_PRETRAINED, FAITHFUL_LONGER, FAITHFUL_CONTOURS = (
-    pl.col("run").str.starts_with(f"faithful-{name}-") for name in ("agreement", "pretrained", "longer", "contours")
+
+
+def _all_three(name: str) -> pl.Expr:
+    here = pl.col("run").str.starts_with(f"faithful-{name}-")
+    return here & (pl.col("run").filter(here).n_unique() == 3)
+
+
+FAITHFUL, FAITHFUL_PRETRAINED, FAITHFUL_LONGER, FAITHFUL_CONTOURS = map(
+    _all_three, ("agreement", "pretrained", "longer", "contours")
 )
-"""Bases that are searched as long as the paper's are."""
+"""Bases that are searched as long as the paper's are: none until all three are there."""
 SEARCHED_LONG, SEARCHED_LONG_PRETRAINED, SEARCHED_LONGER, SEARCHED_CONTOURS = (
     (pl.col("run") == run) & (pl.col("base") < 3)
     for run in ("bert-slow", "bert-slow-pretrained", "agreement-pretrained-long", "resnet18-number-contact")
 )
-"""The bases that are declared to be: until all three are, nothing is said of them."""
+"""The bases that are declared to be."""
 ALONE = pl.col("run").str.contains("-(long|more|pruned|half)$") & (pl.col("run") != "bert-long")
 SEARCHED_AT_LENGTH = pl.col("run").str.starts_with("faithful-")
 ASIDE = SEARCHED_AT_LENGTH | ALONE

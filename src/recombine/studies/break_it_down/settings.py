@@ -161,7 +161,7 @@ def _paper(members: int | None) -> dict[str, Setting]:
                ("longer", ", pretrained for longer", words.replace(steps=long), "agreement-pretrained-long"))
            for base in range(three)},
         "resnet18-number-contact": contours("18 layers", middle, number, three),
-        # In half precision, since masks over all layers are most of the cost: eight minutes of an H200 each.
+        # In half precision, since masks over all layers are most of the cost: nine minutes of an H200 each.
         **{f"faithful-contours-{base}": contours("18 layers, the paper's search", middle, number, 1, None, papers_seen,
                                                  untrained=0, learn=10_000, first=base, random=0, precision="tf32",
                                                  search_precision="bfloat16", bases_of="resnet18-number-contact")
