@@ -184,6 +184,8 @@ def _printed(study: str, asked: str = "", under: str = "") -> str:
         rows = list(csv.DictReader(file))
     counts, shown, group = Counter[str](), list[str](), ""
     for row in rows:
+        if None in row or None in row.values():
+            raise KeyError(f"{study}: {row['what']} has too few or too many fields; a comma in one wants quotes.")
         said, _, note = row["note"].rpartition("::")
         ours = _ours(study, row["ours"]) if row["ours"] else []
         verdict = said or _agree(row, ours)

@@ -127,3 +127,10 @@ def test_a_printed_figure_without_a_reason_or_a_cost_is_an_error(quoted: ModuleT
     _list(quoted, row)
     with pytest.raises(KeyError, match="no reason, or no cost"):
         quoted.filled("<!--= printed:one --><!--/-->")
+
+
+@pytest.mark.parametrize("row", ["F,far,-.5,0.1,masks:gap:run=a,tried, and again", "F,far,-.5,0.1,masks:gap:run=a"])
+def test_a_row_that_a_comma_split_is_an_error(quoted: ModuleType, row: str) -> None:
+    _list(quoted, row)
+    with pytest.raises(KeyError, match="fields"):
+        quoted.filled("<!--= printed:one --><!--/-->")
