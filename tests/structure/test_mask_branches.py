@@ -9,11 +9,12 @@ from typing import Any
 import pytest
 import torch
 from torch import nn
+from torch.nn.utils import parametrizations
 
-from recombine.models import OddOneOutNet, Panels, Perceptron, ResNet
-from recombine.structure import Choice, ContinuousSparsification, MaskSettings, branches, find_masks
+from recombine.models import OddOneOut, OddOneOutNet, Panels, Perceptron, ResNet
+from recombine.structure import Choice, ContinuousSparsification, MaskSettings, branches, find_masks, subnetwork
 from recombine.structure.calling import evaluating
-from recombine.structure.frozen import Shortened, split_off
+from recombine.structure.frozen import Shortened, layers_before, split_off
 from recombine.structure.search import _jobs
 from recombine.structure.stack import MaskStack
 from recombine.structure.strategies import mask_step
@@ -80,7 +81,7 @@ def test_a_network_split_before_its_first_masked_layer_is_the_same_network(layer
     model, shown = network(), problems(3)
     own = dict(model.named_parameters())
     masked = {name for name in own if re.search(layers, name)}
-    head, rest = split_off(model, masked)
+    head, rest = split_off(model, layers_before(model, masked))
     named = dict(rest.named_parameters())
     assert torch.equal(rest(head(shown.inputs)), model(shown.inputs))
     assert masked <= set(named)
@@ -90,19 +91,168 @@ def test_a_network_split_before_its_first_masked_layer_is_the_same_network(layer
     assert model(shown.inputs).shape == (3, 4)
 
 
-def test_what_is_no_chain_stays_whole() -> None:
-    class Own(nn.Sequential):
-        def forward(self, x: torch.Tensor) -> torch.Tensor:
-            return self[1](self[0](x)) + self[0](x).sum()
+class Own(nn.Sequential):
+    def forward(self, x: torch.Tensor) -> torch.Tensor:
+        return super().forward(torch.tanh(x))
 
-    for model in (Own(nn.Linear(3, 3), nn.Linear(3, 2)), nn.Bilinear(2, 2, 2)):
-        names = list(dict(model.named_parameters()))
-        head, rest = split_off(model, set(names[-2:]))
-        assert not list(head.parameters())
-        assert dict(rest.named_parameters()).keys() == set(names)
-    watched = nn.Sequential(nn.Linear(3, 3), nn.Linear(3, 2))
-    watched.register_forward_hook(lambda *_: None)
-    assert not list(split_off(watched, {"1.weight"})[0].parameters())
+
+class OwnOddOneOut(OddOneOut):
+    def forward(self, *inputs: Any, **named: Any) -> torch.Tensor:
+        return super().forward(inputs[0] / 5)
+
+
+class FirstOfLSTM(nn.Module):
+    def __init__(self) -> None:
+        super().__init__()
+        self.linear = nn.Linear(5, 6)
+
+    def forward(self, given: tuple[torch.Tensor, Any]) -> torch.Tensor:
+        return self.linear(given[0][:, -1])  # type: ignore[no-any-return]
+
+
+class Turned(nn.Module):
+    """Rows become columns: what comes out has no row for each problem."""
+
+    def forward(self, x: torch.Tensor) -> torch.Tensor:
+        return x.movedim(0, 1)
+
+
+class Remembering(nn.Module):
+    """What was seen last time is added: what a layer gives depends on more than its input."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.linear, self.seen = nn.Linear(6, 6), 0.0
+
+    def forward(self, x: torch.Tensor) -> torch.Tensor:
+        before, self.seen = self.seen, self.seen + 1.0
+        return self.linear(x) + before  # type: ignore[no-any-return]
+
+
+def hooked(where: int) -> nn.Module:
+    model = layers()
+    model[where].register_forward_pre_hook(lambda _, given: (given[0] + 1,))
+    return model
+
+
+def layers(*between: nn.Module) -> nn.Sequential:
+    return nn.Sequential(nn.Linear(6, 6), nn.ReLU(), *between, nn.Linear(6, 6), nn.ReLU(), nn.Linear(6, 3))
+
+
+def with_own_forward() -> nn.Module:
+    model = layers()
+    model.forward = lambda x: nn.Sequential.forward(model, torch.tanh(x))  # type: ignore[method-assign]
+    return model
+
+
+WHOLE = {
+    "a forward of its own": lambda: Own(*layers()),
+    "a forward of this one": with_own_forward,
+    "a hook on a late layer": lambda: hooked(4),
+    "a hook on an early layer": lambda: hooked(0),
+    "rows that meet in a batch norm": lambda: layers(nn.BatchNorm1d(6, track_running_stats=False)),
+    "an odd one out of its own": lambda: OwnOddOneOut(layers()),
+    "no rows in what is handed on": lambda: layers(Turned(), nn.Linear(5, 5), Turned()),
+    "a layer that remembers": lambda: layers(Remembering()),
+    "a recurrent layer": lambda: nn.Sequential(nn.LSTM(6, 5, batch_first=True), FirstOfLSTM()),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("kind", WHOLE)
+def test_a_model_that_is_not_its_layers_is_searched_whole(kind: str) -> None:
+    torch.manual_seed(0)
+    model = WHOLE[kind]().eval()
+    shape = (5, 4, 6) if "odd one" in kind or "recurrent" in kind else (5, 6)
+    shown = Problems(torch.randn(shape), torch.randint(0, 3, (5,)))
+    masked = "3.weight" if "no rows" in kind else list(dict(model.named_parameters()))[-2]
+    asked = MaskSettings(epochs=2, choice=Choice(names="^" + re.escape(masked)))
+    jobs = _jobs(model, shown, None, asked, "auto")
+    assert Shortened()(jobs) == jobs
+
+
+IN_PARTS = {
+    "in place at the cut": lambda: layers()[:2].append(nn.LeakyReLU(0.3, inplace=True)).extend(layers()[2:]),
+    "one layer in two places": lambda: (lambda part: nn.Sequential(part, nn.ReLU(), part, nn.ReLU(), nn.Linear(6, 3)))(
+        nn.Linear(6, 6)
+    ),
+    "a parametrized layer": lambda: nn.Sequential(
+        nn.Linear(6, 6), parametrizations.weight_norm(nn.Linear(6, 6)), nn.ReLU(), nn.Linear(6, 3)
+    ),
+    "batch norm and dropout": lambda: layers(nn.BatchNorm1d(6), nn.Dropout(0.5)),
+}
+
+
+@pytest.mark.parametrize("kind", IN_PARTS)
+def test_late_masks_of_a_chain_are_those_of_the_same_model_called_otherwise(kind: str) -> None:
+    class Called(nn.Module):
+        """The same function, and no chain."""
+
+        def __init__(self, inner: nn.Module) -> None:
+            super().__init__()
+            self.inner = inner
+
+        def forward(self, x: torch.Tensor) -> torch.Tensor:
+            return self.inner(x)  # type: ignore[no-any-return]
+
+    torch.manual_seed(0)
+    model = IN_PARTS[kind]().double().eval()
+    before = {name: value.clone() for name, value in model.state_dict().items()}
+    parts = list(model.modules())
+    shown = Problems(torch.randn(70, 6).double(), torch.randint(0, 3, (70,)))
+    last = list(dict(model.named_parameters()))[-2]
+    found = [
+        find_masks(
+            one, shown, [MaskSettings(epochs=8, choice=Choice(names=re.escape(last)), seed=seed) for seed in (0, 1)]
+        )
+        for one in (model, Called(model))
+    ]
+    for one, other in zip(found[0].masks, found[1].masks, strict=True):
+        assert torch.equal(one.keep[last], other.keep[f"inner.{last}"])
+    torch.testing.assert_close(found[0].histories[0].loss, found[1].histories[0].loss, rtol=1e-9, atol=0)
+    assert all(one is other for one, other in zip(parts, model.modules(), strict=True))
+    assert all(torch.equal(value, before[name]) for name, value in model.state_dict().items())
+
+
+def test_a_model_with_a_layer_in_two_places_is_left_as_it_was() -> None:
+    torch.manual_seed(0)
+    part = nn.Linear(6, 6)
+    model = nn.Sequential(part, nn.ReLU(), part, nn.ReLU(), nn.Linear(6, 3))
+    weight, value = part.weight, part.weight.detach().clone()
+    shown = Problems(torch.randn(40, 6), torch.randint(0, 3, (40,)))
+    found = find_masks(model, shown, settings("", (0.05, -0.05), epochs=3))
+    masked = subnetwork(model, found.masks[0])(shown.inputs)
+    assert part.weight is weight
+    assert torch.equal(weight, value)
+    by_hand = nn.Linear(6, 6)
+    by_hand.load_state_dict(part.state_dict())
+    with torch.no_grad():
+        by_hand.weight.mul_(found.masks[0].keep["0.weight"])
+        last = nn.functional.linear(
+            torch.relu(by_hand(torch.relu(by_hand(shown.inputs)))),  # type: ignore[arg-type]
+            model[4].weight * found.masks[0].keep["4.weight"], model[4].bias,  # type: ignore[operator,arg-type]
+        )  # fmt: skip
+    torch.testing.assert_close(masked, last)
+
+
+def test_a_transformer_layer_is_masked_behind_another_with_padding() -> None:
+    torch.manual_seed(0)
+
+    class Reader(nn.Module):
+        def __init__(self) -> None:
+            super().__init__()
+            layer = nn.TransformerEncoderLayer(8, 2, 16, dropout=0, batch_first=True)
+            self.encoder, self.readout = nn.TransformerEncoder(layer, 2), nn.Linear(8, 3)
+
+        def forward(self, x: torch.Tensor, missing: torch.Tensor) -> torch.Tensor:
+            return self.readout(self.encoder(x, src_key_padding_mask=missing)[:, 0])  # type: ignore[no-any-return]
+
+    missing = torch.zeros(12, 5, dtype=torch.bool)
+    missing[::2, 3:] = True
+    shown = Problems({"x": torch.randn(12, 5, 8), "missing": missing}, torch.randint(0, 3, (12,)))
+    before = torch.backends.mha.get_fastpath_enabled()
+    found = find_masks(Reader(), shown, settings(r"layers\.1", (0.05,)))
+    assert found.masks[0].count > 0
+    assert torch.backends.mha.get_fastpath_enabled() == before
 
 
 def test_masks_of_late_layers_are_those_of_the_whole_network(monkeypatch: pytest.MonkeyPatch) -> None:

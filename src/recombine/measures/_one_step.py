@@ -16,11 +16,11 @@ from typing import TYPE_CHECKING
 import numpy as np
 import torch
 from torch import Tensor
-from torch.func import functional_call
 
 from recombine.errors import InputError
 from recombine.measures._component_influence import norms_by_part, slopes
 from recombine.measures._swap import independent
+from recombine.models.called import call_with
 from recombine.tasks import Draws, Task
 from recombine.training import Ensemble
 
@@ -66,7 +66,7 @@ def gradient_terms(ensemble: Ensemble, task: Task, inputs: Tensor, targets: Tens
         buffers = {name: buffer[m] for name, buffer in ensemble.buffers.items()}
 
         def scores(flat: Tensor, buffers: dict[str, Tensor] = buffers) -> Tensor:
-            found: Tensor = functional_call(module, (layout.split(flat), buffers), (inputs,))
+            found: Tensor = call_with(module, (layout.split(flat), buffers), (inputs,))
             return found
 
         outputs, pull = _pullback(scores, ensemble.flat[m])

@@ -16,11 +16,12 @@ import numpy as np
 import torch
 from numpy.typing import NDArray
 from torch import Tensor, nn
-from torch.func import functional_call, grad, vmap
+from torch.func import grad, vmap
 
 from recombine.errors import InputError, unknown
 from recombine.kernels import count_saliences
 from recombine.measures.listed import Listed, listed
+from recombine.models.called import call_with
 from recombine.tasks import Draws, Task
 from recombine.training import Ensemble
 
@@ -140,7 +141,7 @@ def _tangents(ensemble: Ensemble, inputs: Tensor) -> Iterator[Tensor]:
     module = ensemble.module.eval()
 
     def output(parameters: dict[str, Tensor], buffers: dict[str, Tensor], one: Tensor) -> Tensor:
-        return functional_call(module, (parameters, buffers), (one[None],)).sum()  # type: ignore[no-any-return]
+        return call_with(module, (parameters, buffers), (one[None],)).sum()  # type: ignore[no-any-return]
 
     slopes = vmap(vmap(grad(output), in_dims=(None, None, 0)), in_dims=(0, 0, None))
     each = ensemble.layout.width * inputs.shape[2] * ensemble.flat.element_size()

@@ -9,9 +9,10 @@ import numpy as np
 import torch
 from numpy.typing import NDArray
 from torch import Tensor
-from torch.func import functional_call, grad, vmap
+from torch.func import grad, vmap
 
 from recombine.errors import unknown
+from recombine.models.called import call_with
 from recombine.tasks import Draws
 from recombine.training import Ensemble
 
@@ -51,12 +52,12 @@ def tangent_kernel(
     module = ensemble.module.eval()
     inputs = inputs.to(ensemble.flat)
     with torch.no_grad():
-        size = functional_call(module, (mine, state), (inputs[:1],)).numel()
+        size = call_with(module, (mine, state), (inputs[:1],)).numel()
     signs = Draws.single(seed, "directions", inputs.device).integers(2, (directions, size)).to(inputs) * 2 - 1
     total = torch.zeros(len(inputs), len(inputs), dtype=torch.float64, device=inputs.device)
 
     def along(own: dict[str, Tensor], x: Tensor, direction: Tensor) -> Tensor:
-        out: Tensor = functional_call(module, (own, state), (x[None],)).reshape(-1) @ direction
+        out: Tensor = call_with(module, (own, state), (x[None],)).reshape(-1) @ direction
         return out
 
     for direction in signs:

@@ -107,3 +107,15 @@ def denormals_flushed() -> Iterator[None]:
         yield
     finally:
         torch.set_flush_denormal(before)
+
+
+@contextmanager
+def attention_as_written() -> Iterator[None]:
+    """Torch's transformer layers without their fast path, which where no weight is trained hands on tensors of rows of
+    unequal length that later layers, whose masked weights are, refuse."""
+    before = torch.backends.mha.get_fastpath_enabled()
+    torch.backends.mha.set_fastpath_enabled(False)
+    try:
+        yield
+    finally:
+        torch.backends.mha.set_fastpath_enabled(before)

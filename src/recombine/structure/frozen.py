@@ -1,21 +1,30 @@
-"""What no mask of a search touches is computed once: the first layers of a network whose later ones are masked."""
+"""What no mask of a search touches is computed once: the first layers of a network whose later ones are masked.
+
+A model is taken apart only where it is certain to be what its layers are one after another: layers without hooks in
+plain chains, which give each row of what they are shown a row of its own. That is looked at, and tried on some problems
+as they come and one by one; whatever differs is searched whole."""
 
 from __future__ import annotations
 
 import copy
-from collections import OrderedDict
 from collections.abc import Sequence
 from dataclasses import replace
 
+import torch
 from torch import Tensor, nn
 
 from recombine.models.odd_one_out import OddOneOut
-from recombine.structure.calling import device_of, respond
+from recombine.structure.calling import device_of, precision, respond
 from recombine.structure.plan import Job
 from recombine.tasks import Problems
+from recombine.training.stack import cast
 
 MOST_BYTES = {"cuda": 2**34, "cpu": 2**30}
 """What the first layers gave may take; beyond it they are computed anew at every step."""
+TRIED = 4
+"""Problems on which the parts are held against the whole, together and one by one."""
+Path = tuple[str, ...]
+"""Where a layer lies: the names of the chains that hold it, and its own."""
 
 
 class Shortened:
@@ -23,7 +32,7 @@ class Shortened:
     other jobs on the same problems."""
 
     def __init__(self) -> None:
-        self._known: dict[tuple[int, int, tuple[str, ...]], tuple[nn.Module, Problems, Job]] = {}
+        self._known: dict[tuple[int, int, tuple[Path, ...]], tuple[nn.Module, Problems, Job] | None] = {}
 
     def __call__(self, jobs: Sequence[Job]) -> list[Job]:
         """The same masks of the same weights, by the same names. Jobs as they were, where layers do not lie one after
@@ -34,59 +43,96 @@ class Shortened:
     def _shorter(self, job: Job, masked: set[str]) -> Job:
         if job.other is not None or not isinstance(job.problems.inputs, Tensor) or job.settings.epochs < 2:
             return job
-        head, rest = split_off(job.model, masked)
-        key = id(job.model), id(job.problems), tuple(name for name, _ in head.named_parameters())
-        if not key[-1]:
+        first = layers_before(job.model, masked)
+        if not any(list(layer.parameters()) for _, layer in first):
             return job
+        key = id(job.model), id(job.problems), tuple(path for path, _ in first)
         if key not in self._known:
-            shown = job.problems
-            few = respond(head, shown.rows(slice(2)))
-            device = device_of(job.model).type
-            if few[0].numel() * few.element_size() * len(shown) > MOST_BYTES.get(device, MOST_BYTES["cpu"]):
-                return job
-            # The job is kept too, so that nobody else gets the addresses of its model and problems.
-            self._known[key] = rest, Problems(respond(head, shown), shown.targets), job
-        rest, problems, _ = self._known[key]
-        return replace(job, model=rest, problems=problems)
+            self._known[key] = _computed(job, first)
+        known = self._known[key]
+        # The job is kept too, so that nobody else gets the addresses of its model and problems.
+        return job if known is None else replace(job, model=known[0], problems=known[1])
 
 
-def split_off(model: nn.Module, masked: set[str]) -> tuple[nn.Module, nn.Module]:
-    """Of a chain of layers those before the first with a ``masked`` parameter, and the others, which keep their names.
-    The layers are the model's own; of a model that is no chain all are among the others."""
-    before = OrderedDict(_before(model, masked, ""))
-    head: nn.Module = nn.Sequential(before)
-    return (_OfItems(head) if isinstance(model, OddOneOut) else head), _without(model, set(before), "")
+def layers_before(model: nn.Module, masked: set[str]) -> list[tuple[Path, nn.Module]]:
+    """The layers of a chain before the first with a ``masked`` parameter, chains within it taken apart; none of a
+    model that is no chain, or of which any part is hooked."""
+    if any(_hooked(part) for part in model.modules()):
+        return []
+    return _before(model, masked, ())
 
 
-def _before(model: nn.Module, masked: set[str], prefix: str) -> list[tuple[str, nn.Module]]:
-    """The layers before the first masked one, by their place, innermost chains taken apart."""
-    found: list[tuple[str, nn.Module]] = []
+def _before(model: nn.Module, masked: set[str], inside: Path) -> list[tuple[Path, nn.Module]]:
+    found: list[tuple[Path, nn.Module]] = []
     for name, layer in _chain(model):
-        place = f"{prefix}{name}"
-        if not any(f"{place}.{own}" in masked for own, _ in layer.named_parameters()):
-            found.append((place.replace(".", "/"), layer))
+        path = (*inside, name)
+        if not any(".".join((*path, own)) in masked for own, _ in layer.named_parameters()):
+            found.append((path, layer))
             continue
-        return found + _before(layer, masked, f"{place}.")
+        return found + _before(layer, masked, path)
     return found
 
 
-def _without(model: nn.Module, gone: set[str], prefix: str) -> nn.Module:
+def split_off(model: nn.Module, first: Sequence[tuple[Path, nn.Module]]) -> tuple[nn.Module, nn.Module]:
+    """The ``first`` layers and the others, which keep their names. The layers are the model's own."""
+    head: nn.Module = nn.Sequential(*(layer for _, layer in first))
+    return (_OfItems(head) if isinstance(model, OddOneOut) else head), _without(model, {path for path, _ in first}, ())
+
+
+def _without(model: nn.Module, gone: set[Path], inside: Path) -> nn.Module:
+    chain = _chain(model)
+    if not any(path[: len(inside)] == inside for path in gone) or not chain:
+        return model
     rest = copy.copy(model)
     rest._modules = {
-        name: _without(layer, gone, f"{prefix}{name}/")
-        for name, layer in model._modules.items()
-        if layer is not None and f"{prefix}{name}" not in gone
-    } if _chain(model) else model._modules  # fmt: skip
+        name: _without(layer, gone, (*inside, name)) for name, layer in chain if (*inside, name) not in gone
+    }
     return rest
 
 
 def _chain(model: nn.Module) -> list[tuple[str, nn.Module]]:
     """The layers of a model that does nothing but call them one after another, in this order."""
-    if isinstance(model, OddOneOut):
-        return [("encoder", model.encoder)] if _chain(model.encoder) else []
-    plain = isinstance(model, nn.Sequential) and type(model).forward is nn.Sequential.forward
-    hooked = bool(model._forward_hooks or model._forward_pre_hooks)
-    return list(model._modules.items()) if plain and not hooked else []  # type: ignore[arg-type]
+    if "forward" in vars(model):
+        return []
+    if type(model).forward is OddOneOut.forward:
+        return [("encoder", model.encoder)] if _chain(model.encoder) else []  # type: ignore[arg-type,list-item]
+    plain = type(model).forward is nn.Sequential.forward and type(model).__call__ is nn.Module.__call__
+    return list(model._modules.items()) if plain else []  # type: ignore[arg-type]
+
+
+def _hooked(model: nn.Module) -> bool:
+    return any(
+        getattr(model, name, None)
+        for name in ("_forward_hooks", "_forward_pre_hooks", "_backward_hooks", "_backward_pre_hooks")
+    )
+
+
+def _computed(job: Job, first: Sequence[tuple[Path, nn.Module]]) -> tuple[nn.Module, Problems, Job] | None:
+    """The rest of the network and what the first layers give; None where they are not the network, or give too much."""
+    shown = job.problems
+    try:
+        head, rest = split_off(job.model, first)
+        few = shown.rows(slice(TRIED))
+        given = respond(head, few)
+        most = MOST_BYTES.get(device_of(job.model).type, MOST_BYTES["cpu"])
+        if len(given) != len(few) or given[0].numel() * given.element_size() * len(shown) > most:
+            return None
+        whole = respond(job.model, few)
+        alone = torch.cat([respond(head, few.rows(slice(i, i + 1))) for i in range(len(few))])
+        # A copy, since a layer may work in place on what it is given.
+        kept = cast(given, precision(job.model))
+        alike = all(_same(respond(rest, Problems(part.clone(), few.targets)), whole) for part in (kept, alone))
+        if not alike:
+            return None
+        return rest, Problems(respond(head, shown), shown.targets), job
+    except (RuntimeError, TypeError, ValueError, AttributeError, LookupError, AssertionError):
+        return None
+
+
+def _same(one: Tensor, other: Tensor) -> bool:
+    """To rounding, which on a GPU may be to ten bits, and another for another number of rows."""
+    within = 1e-9 if other.dtype == torch.float64 else 1e-2 if other.is_cuda else 1e-4
+    return one.shape == other.shape and bool((one - other).abs().max() <= within * other.abs().max())
 
 
 class _OfItems(nn.Module):

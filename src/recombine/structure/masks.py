@@ -11,9 +11,9 @@ from typing import Any
 
 import torch
 from torch import Tensor, nn
-from torch.func import functional_call
 
 from recombine.errors import InputError
+from recombine.models.called import call_with
 from recombine.structure.choose import weights_of
 
 FORMAT = "recombine mask 1"
@@ -138,4 +138,4 @@ class Masked(nn.Module):
         return tensors
 
     def forward(self, *inputs: Any, **named: Any) -> Any:
-        return functional_call(self.model, self.replaced(), inputs, named)
+        return call_with(self.model, self.replaced(), inputs, named)

@@ -8,8 +8,8 @@ from typing import Any
 
 import torch
 from torch import Tensor, nn
-from torch.func import functional_call
 
+from recombine.models.called import call_with
 from recombine.structure.calling import Loss, arguments
 from recombine.structure.choose import Tied
 from recombine.structure.methods import Method
@@ -96,7 +96,7 @@ class MaskObjective:
 
     def _loss(self, named: Named, inputs: tuple[Tensor, ...], targets: Tensor) -> Tensor:
         positional, by_name = arguments(self.like, inputs)
-        outputs = functional_call(self.model, dict(named), positional, by_name)
+        outputs = call_with(self.model, dict(named), positional, by_name)
         if isinstance(outputs, Tensor) and outputs.dtype in (torch.bfloat16, torch.float16):
             outputs = outputs.float()
         return self.loss(outputs, targets).mean()

@@ -153,7 +153,8 @@ def _choose(model: nn.Module, touched: int, mask_steps: int, device: torch.devic
 def step_bytes(job: Job, loss: Loss, device: torch.device) -> int:
     """Bytes that one step of one mask touches."""
     size, dtype = job.settings.batch_size, precision(job.model)
-    inputs = tuple(cast(part[:size].to(device), dtype) for part in job.problems.parts)
+    # Copies: a part of a set would count with the storage of the whole, and a layer may work in place.
+    inputs = tuple(cast(part[:size].clone().to(device), dtype) for part in job.problems.parts)
     targets = job.problems.targets[:size].to(device)
     kept = activation_bytes(_Called(job.model, job.problems.inputs), Objective(_Lossy(loss)), inputs, targets)
     data = sum(part.numel() * part.element_size() for part in (*inputs, targets))

@@ -15,7 +15,15 @@ import torch
 from torch import nn
 
 from recombine.errors import InputError
-from recombine.structure.calling import Loss, as_problems, denormals_flushed, device_of, evaluating, placed
+from recombine.structure.calling import (
+    Loss,
+    as_problems,
+    attention_as_written,
+    denormals_flushed,
+    device_of,
+    evaluating,
+    placed,
+)
 from recombine.structure.choose import weights_of
 from recombine.structure.frozen import Shortened
 from recombine.structure.learning import History, learn
@@ -116,7 +124,7 @@ def find_masks(
                 on_found(i, mask)
         return found
 
-    with evaluating(*{id(job.model): job.model for job in jobs}.values()), denormals_flushed():
+    with evaluating(*{id(job.model): job.model for job in jobs}.values()), denormals_flushed(), attention_as_written():
         trained = [job for job in jobs if job.settings.method.trained]
         total = sum(job.steps for job in trained)
         for job in jobs:

@@ -13,10 +13,11 @@ from typing import TYPE_CHECKING, Any
 
 import torch
 from torch import Tensor, nn
-from torch.func import functional_call, vmap
+from torch.func import vmap
 from torch.utils import _pytree as pytree
 
 from recombine.errors import InputError, refuse_pickle
+from recombine.models.called import call_with
 from recombine.training.layout import Layout
 from recombine.training.stack import Buffers, Model, batched_attention, initial, positional, undisturbed
 
@@ -146,7 +147,7 @@ class Ensemble:
 
         def one(parameters: dict[str, Tensor], buffers: Buffers) -> Any:
             with undisturbed(module):
-                return function(lambda *x: functional_call(module, (parameters, buffers), x), *inputs)
+                return function(lambda *x: call_with(module, (parameters, buffers), x), *inputs)
 
         if self.looped or len(self) == 1:
             rows = [
@@ -176,7 +177,7 @@ class Ensemble:
         hooks = [part.register_forward_hook(count) for part in self.module.modules()]
         try:
             with torch.no_grad(), undisturbed(self.module):
-                functional_call(
+                call_with(
                     self.module,
                     ({k: v[0] for k, v in self.parameters.items()}, {k: v[0] for k, v in self.buffers.items()}),
                     probe,

@@ -14,6 +14,7 @@ import torch
 from torch import Tensor, nn
 
 from recombine.errors import InputError, unknown
+from recombine.models.called import call_with
 from recombine.training.stack import Objective, positional, undisturbed
 from recombine.training.strategies import STRATEGIES, can_compile, can_fuse, can_replay, draws_inside
 
@@ -189,7 +190,7 @@ def activation_bytes(module: nn.Module, objective: Objective, inputs: tuple[Tens
     buffers = {name: buffer.clone() for name, buffer in module.named_buffers()}
     saving = torch.autograd.graph.saved_tensors_hooks(pack, lambda t: t)
     with torch.enable_grad(), torch.random.fork_rng(), undisturbed(module), saving:
-        outputs = torch.func.functional_call(module, buffers, positional(inputs))
+        outputs = call_with(module, buffers, positional(inputs))
         # held until counted: a freed storage could lend its address to the next one
         held = objective.task.losses(outputs, targets)
     del held

@@ -12,10 +12,10 @@ from typing import Any
 
 import torch
 from torch import Tensor, nn
-from torch.func import functional_call
 
 from recombine.errors import InputError
 from recombine.models import ByName
+from recombine.models.called import call_with
 from recombine.training.failures import in_short
 from recombine.training.settings import Training
 from recombine.training.stack import initial, is_ours, python_state, sow, undisturbed
@@ -96,7 +96,7 @@ def _call(module: nn.Module, tensors: dict[str, Tensor], inputs: tuple[Tensor, .
     with torch.random.fork_rng():
         sow(0)
         try:
-            return functional_call(module, values, inputs), values
+            return call_with(module, values, inputs), values
         except (RuntimeError, TypeError, ValueError, IndexError, NotImplementedError, AttributeError) as error:
             if isinstance(error, (InputError, torch.OutOfMemoryError)):
                 raise

@@ -13,8 +13,9 @@ from typing import Any
 
 import torch
 from torch import Tensor
-from torch.func import functional_call, grad_and_value, vmap
+from torch.func import grad_and_value, vmap
 
+from recombine.models.called import call_with
 from recombine.training.optim import Hyper
 from recombine.training.stack import Buffers, Objective, Stack, batched_attention, undisturbed
 from recombine.training.strategies.recording import trace
@@ -110,7 +111,7 @@ def member_loss(stack: Stack, objective: Objective) -> Callable[..., tuple[Tenso
         parameters = {name: p.detach() if name in frozen else p for name, p in parameters.items()}
         values = {**parameters, **{name: buffer.clone() for name, buffer in buffers.items()}}
         with undisturbed(module), batched_attention(stack.flat):
-            outputs = functional_call(module, values, inputs)  # leaves in ``values`` what buffers were set to
+            outputs = call_with(module, values, inputs)  # leaves in ``values`` what buffers were set to
         total, plain = objective.total(outputs, targets, parameters, weight)
         return total, (plain, {name: values[name].detach() for name in buffers})
 
