@@ -14,7 +14,7 @@ from recombine.runs import StoredRun
 from recombine.runs.training import Measured, TrainingRun
 from recombine.studies.faithful import Faithful
 from recombine.studies.gradient_descent.evolution import EvolutionRun
-from recombine.studies.gradient_descent.steps import several_steps
+from recombine.studies.gradient_descent.steps import EARLY, several_steps
 from recombine.studies.study import Rows, Setting
 from recombine.studies.tables import beside, last
 from recombine.tasks import DigitPairs, ScanTask, Task, ToyBoth, ToyTask
@@ -128,7 +128,8 @@ def settings(size: Size, members: int | None) -> Mapping[str, Setting]:
         found |= {f"equal-{name.lower()}-{side.lower()}": _toy_stopped(second, name, optimizer, size, side)
                   for side, second in sides}  # fmt: skip
     found |= {f"equal-evolution-{side.lower()}": _evolved(second, size, side) for side, second in sides}
-    found |= _remedies(a, size) | several_steps(TOY, TOY_BOTH, size.toy, size.both_steps)
+    steps = size.both_steps if size.paper else min(EARLY, size.both_steps)
+    found |= _remedies(a, size) | several_steps(TOY, TOY_BOTH, size.toy, steps)
     if size.paper:  # The bundled digits are too small for three convolutions.
         three = size.model.replace(convolutions=3)
         found["three-a"] = _pair(a, size, "A, three convolutions", three)

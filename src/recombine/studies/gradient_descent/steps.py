@@ -95,8 +95,8 @@ def _start(column: str) -> pl.Expr:
     return pl.col(column).filter(pl.col("step") == 0).first().over("member")
 
 
-MORE, MORE_ALIKE, RISEN, SHARE = "A less B", "A less B″", "A less its start", "share, A less B″"
-TURNED, OWN = "turned, A less B″", "own input, A less its start"
+MORE, MORE_ALIKE, RISEN, SHARE = "A less B", "A less B″", "A less its start", "share of A less B″"
+TURNED, OWN = "turn of A less B″", "own input of A less its start"
 QUESTIONS: dict[str, tuple[bool, pl.Expr]] = {
     MORE: (False, pl.col("influence_a") - pl.col("influence_b")),
     MORE_ALIKE: (False, pl.col("influence_a") - pl.col("influence_alike")),
@@ -104,7 +104,7 @@ QUESTIONS: dict[str, tuple[bool, pl.Expr]] = {
     SHARE: (False, pl.col("share_a") - pl.col("share_alike")),
     TURNED: (False, pl.col("tilt_alike") - pl.col("tilt_a")),
     OWN: (True, pl.col("influence_a") - _start("influence_a")),
-    "own input, A less B″": (True, pl.col("influence_a") - pl.col("influence_alike")),
+    "own input of A less B″": (True, pl.col("influence_a") - pl.col("influence_alike")),
     "B less its start": (False, pl.col("influence_b") - _start("influence_b")),
     "B″ less its start": (False, pl.col("influence_alike") - _start("influence_alike")),
 }
