@@ -270,7 +270,7 @@ class Middle(ToyBoth):
         return inputs.expand(*draws.lead, -1, -1), targets.expand(*draws.lead, -1, -1)
 
 
-@pytest.mark.parametrize(("other", "across"), [("redundant", 1 / 12), ("uninformative", 0.0)])
+@pytest.mark.parametrize(("other", "across"), [("redundant", 1 / 12), ("uninformative", 0.0), ("independent", 1 / 36)])
 def test_one_step_of_a_linear_model_with_two_answers_is_known(other: Any, across: float) -> None:
     task, rate = Middle(other=other), 0.3
     table = measures.step_matrix(fresh(constant([0.0] * 4), task), task, lr=rate, count=40)

@@ -211,6 +211,16 @@ def test_members_that_are_counted_have_the_interval_of_a_share() -> None:
     assert judge(one(counted=True).above(0.5, nothing=0.5), table([1.0] * 8)).status == "holds"
 
 
+def test_the_best_of_several_looks_has_an_interval_that_is_corrected_for_them() -> None:
+    values = [0.1, 0.3, 0.5, 0.2, 0.6]
+    alone, best = (judge(one().above(looks=looks), table(values)) for looks in (1, 50))
+    assert (alone.figure.low, alone.status) == (interval(values).low, "holds")
+    assert (best.figure.low, best.figure.mean) == (interval(values, 0.999).low, alone.figure.mean)
+    assert (best.status, best.to_dict()["criterion"]) == (
+        "fails", "sign: the interval, corrected for 50 looks, lies above 0"
+    )  # fmt: skip
+
+
 def test_the_interval_of_a_correlation_ends_where_correlations_do() -> None:
     values = (0.2, 0.9, 1.0)
     cut = Sign("above", 0.5).figure(Evidence((values,), (3,), limits=(-1.0, 1.0)))

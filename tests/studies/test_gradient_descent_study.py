@@ -6,7 +6,9 @@ from pathlib import Path
 from typing import Any
 
 import polars as pl
+import pytest
 import torch
+from torch import nn
 
 from recombine.models import Perceptron
 from recombine.runs.run import Context
@@ -15,7 +17,9 @@ from recombine.studies.gradient_descent import STUDY
 from recombine.studies.gradient_descent.claims import early, optimizer_pairs
 from recombine.studies.gradient_descent.evolution import EvolutionRun
 from recombine.studies.gradient_descent.settings import EVOLUTION
-from recombine.tasks import ToyTask
+from recombine.studies.gradient_descent.steps import LOOKS, MORE, ONE, RISEN, directed, steps_apart, steps_first
+from recombine.tasks import ToyBoth, ToyTask
+from recombine.training import Ensemble
 
 VIEWS = ("trained", "unseen")
 TOY = Perceptron(widths=(2, 8, 8, 8, 2), start="playground")
@@ -44,6 +48,13 @@ def test_the_paper_s_settings_are_the_paper_s() -> None:
         assert runs[name].replace(task=runs["scan-a"].task).address == runs["scan-a"].address  # type: ignore[attr-defined]
         assert runs[name].task.words == words  # type: ignore[attr-defined]
     assert runs["three-a"].replace(model=runs["pair-a"].model).address == runs["pair-a"].address  # type: ignore[attr-defined]
+    for name in ("steps", "both-steps"):
+        first, *others = (runs[f"{name}-{side}"] for side in ("a", "b", "alike"))
+        assert {run.replace(task=first.task).address for run in others} == {first.address}  # type: ignore[attr-defined]
+    steps, one = runs["steps-a"].resolved(), runs["one-step-a"].resolved()
+    assert {name: steps[name] for name in ("task", "model", "members", "seed", "optimizer")} == {
+        name: one[name] for name in ("task", "model", "members", "seed", "optimizer")
+    }
     few = STUDY.runs("quick", 5)
     assert {run.resolved()["members"] for run in few.values()} == {5}
     assert pair["model"]["start"] == "tensorflow"
@@ -118,3 +129,62 @@ def test_optimisers_are_compared_by_member_and_pair_by_pair() -> None:
     assert found.select("one", "other", "members").rows() == pairs
     assert [round(value, 6) for value in found["difference"]] == [0.0, 0.2, 0.2]
     assert (found["holm"] >= found["p"]).all()
+
+
+def _linear(weight: list[list[float]], members: int) -> Ensemble:
+    of = torch.tensor(weight).expand(members, -1, -1)
+    parts = {"weight": of, "bias": torch.ones(of.shape[:2])}
+    return Ensemble.of(parts, tuple(range(members)), lambda: nn.Linear(2, len(weight)))
+
+
+def test_slopes_of_a_linear_model_with_their_sign() -> None:
+    """ŷ is the score of 1 less the mean of both: of scores 3x₁ and 2x₁ − 5x₂ the slopes are −½ and −5/2."""
+    first, second = [[3.0, 0.0], [2.0, -5.0]], [[1.0, 0.0], [1.0, 8.0]]
+    of_one = directed(_linear(first, 2), ToyTask(), count=16)
+    assert of_one.select("member", "output", "component").rows() == [(m, "y1", c) for m in (0, 1) for c in ("y1", "y2")]
+    assert of_one["tilt"].to_list() == [-0.5, -2.5] * 2
+    assert of_one["influence"].to_list() == [0.5, 2.5] * 2
+    assert of_one["share"].to_list() == pytest.approx([1 / 6, 5 / 6] * 2)
+    both = directed(_linear(first + second, 1), ToyBoth(), count=16)
+    assert both.select("output", "component", "tilt").rows() == [
+        ("y1", "y1", -0.5), ("y1", "y2", -2.5), ("y2", "y1", 0.0), ("y2", "y2", 4.0)
+    ]  # fmt: skip
+
+
+def _along(rise: dict[str, float], start: float = 0.04) -> pl.DataFrame:
+    """Slopes along X₂ of 20 members that grow by ``rise`` a step, a little apart; X₁ has 1, tilts are downwards."""
+    rows = []
+    for side, each in rise.items():
+        for member in range(20):
+            for step in (0, *LOOKS):
+                size = start + 0.001 * (member % 5) + each * step * (1 + 0.1 * (member % 3))
+                for component, value in (("y1", 1.0), ("y2", size)):
+                    rows.append((f"steps-{side}", ONE, member, "y1", component, step, value, value / 2, -value, True))
+    schema = ["run", "answers", "member", "output", "component", "step", "influence", "share", "tilt", "fitted"]
+    return pl.DataFrame(rows, schema=schema, orient="row")
+
+
+def test_the_first_look_that_lies_above_0_decides() -> None:
+    steps = _along({"a": 0.001, "b": 0.0, "alike": 0.001})
+    apart = steps_apart(steps)
+    first = steps_first(steps, apart)
+    assert apart.filter(question=MORE)["difference"].to_list() == pytest.approx([0.001095 * step for step in LOOKS])
+    assert (apart.filter(question=MORE)["low"] < apart.filter(question=MORE)["difference"]).all()
+    assert first.filter(question=MORE)["step"].unique().to_list() == [1]
+    assert first.filter(question=RISEN)["apart"].mean() == pytest.approx(0.001095)
+    tables = {"steps": steps, "steps_first": first}
+    expected = {"steps-added": "holds", "steps-added-alike": "fails", "steps-risen": "holds", "steps-own": "fails",
+                "steps-side": "fails", "both-steps-added": "not run"}  # fmt: skip
+    assert {name: _judged(name, **tables).status for name in expected} == expected
+
+
+def test_looks_after_the_early_ones_decide_nothing() -> None:
+    """A falls below B until step 64 and rises above it afterwards."""
+    steps = _along({"a": 0.0, "b": 0.0, "alike": 0.0})
+    late = pl.when(pl.col("run") == "steps-a", pl.col("component") == "y2").then(
+        pl.when(pl.col("step") > 64).then(0.01).otherwise(-0.001 * pl.col("step").sqrt())
+    ).otherwise(0)  # fmt: skip
+    steps = steps.with_columns(pl.col("influence") + late)
+    found = steps_first(steps, steps_apart(steps)).filter(question=MORE)
+    assert found["step"].unique().to_list() == [1]
+    assert _judged("steps-added", steps_first=found).status == "fails"

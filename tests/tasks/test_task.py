@@ -61,6 +61,20 @@ def test_the_toy_is_the_paper_s(second: Any, train: int) -> None:
     assert torch.equal(again[0, 0], inputs[2, 1])  # type: ignore[index]
 
 
+def test_an_independent_toy_draws_each_as_often_as_the_redundant_one() -> None:
+    """Without (1, 1) one of three has Y₁ = 1, and one of three Y₂ = 1; independently both in one of nine."""
+    for second, corner in (("redundant", 0.0), ("independent", 1 / 9)):
+        task = ToyTask(second=second)  # type: ignore[arg-type]
+        inputs, targets = task.batch(Draws.of([0, 1], range(3), seed=0), 2000)
+        assert isinstance(inputs, Tensor)
+        ones = (inputs > 0).double()
+        error = 5 * math.sqrt(2 / 9 / 12000)
+        assert ones.mean((0, 1, 2)).tolist() == pytest.approx([1 / 3, 1 / 3], abs=error)
+        assert float(targets.double().mean()) == pytest.approx(1 / 3, abs=error)
+        assert float(ones.prod(-1).mean()) == pytest.approx(corner, abs=error)
+    assert len(ToyTask(second="independent").train.explicit()) == 4
+
+
 def test_the_whole_toy_has_each_combination_once() -> None:
     inputs, targets = ToyTask().whole()
     assert isinstance(inputs, Tensor)
@@ -138,7 +152,7 @@ def test_an_empty_training_support_is_an_error() -> None:
 
 
 def test_the_toy_with_both_answers_has_the_inputs_of_the_toy() -> None:
-    for other in ("redundant", "uninformative"):
+    for other in ("redundant", "uninformative", "independent"):
         both, toy = ToyBoth(other=other), ToyTask(second=other)  # type: ignore[arg-type]
         draws = Draws.of([0, 1], range(3), seed=4)
         (inputs, targets), (same, first) = both.batch(draws, 20), toy.batch(draws, 20)

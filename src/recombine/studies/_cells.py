@@ -49,10 +49,10 @@ class Quantity(ABC):
     def read(self, tables: Tables, everyone: bool = False) -> Reading:
         """``everyone``: units that did not fit are read too."""
 
-    def above(self, than: float = 0.0, *, nothing: float | None = None) -> Test:
+    def above(self, than: float = 0.0, *, nothing: float | None = None, looks: int = 1) -> Test:
         """The interval of the mean lies above ``than``. ``nothing``: what the mean would be if nothing were going
-        on, such as chance; it must lie on the other side."""
-        return Test((self,), Sign("above", than), nothing=nothing)
+        on, such as chance; it must lie on the other side. ``looks``: of how many it is the best."""
+        return Test((self,), Sign("above", than, looks), nothing=nothing)
 
     def below(self, than: float = 0.0, *, nothing: float | None = None) -> Test:
         """The interval of the mean lies below ``than``; ``nothing`` as in `above`."""

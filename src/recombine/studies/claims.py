@@ -81,28 +81,38 @@ class Evidence:
         return min(range(len(sizes)), key=lambda i: (sizes[i][0] / sizes[i][1] if sizes[i][1] else 0.0, sizes[i][1]))
 
 
+def corrected(looks: int) -> float:
+    """The level of each of so many intervals that all of them hold 19 times in 20 (Bonferroni)."""
+    return 1 - 0.05 / looks
+
+
 class _OfOne:
     """A criterion of the first group: of its mean, or of a share where units are counted."""
 
+    looks: int = 1
+
     def figure(self, evidence: Evidence) -> Interval:
-        values = evidence.groups[0]
+        values, level = evidence.groups[0], corrected(self.looks)
         if evidence.crossed:
-            found = crossed_interval(values, evidence.crossed)
+            found = crossed_interval(values, evidence.crossed, level)
         else:
-            found = share_interval(values) if evidence.counted else interval(values)
+            found = share_interval(values, level) if evidence.counted else interval(values, level)
         least, most = evidence.limits
         return replace(found, low=max(found.low, least), high=min(found.high, most))
 
 
 @dataclass(frozen=True)
 class Sign(_OfOne):
-    """Holds if the interval lies wholly on the claimed side of ``than``."""
+    """Holds if the interval lies wholly on the claimed side of ``than``. Where the figure is the best of several
+    ``looks``, its interval is corrected for their number."""
 
     side: Literal["above", "below"]
     than: float = 0.0
+    looks: int = 1
 
     def __str__(self) -> str:
-        return f"sign: the interval lies {self.side} {self.than:g}"
+        wider = f", corrected for {self.looks} looks," if self.looks > 1 else ""
+        return f"sign: the interval{wider} lies {self.side} {self.than:g}"
 
     def holds(self, figure: Interval, published: float | None) -> bool:
         return figure.low > self.than if self.side == "above" else figure.high < self.than

@@ -22,11 +22,12 @@ from recombine.tasks.task import Task
 
 class ToyTask(Description, Task):
     """``second="redundant"`` trains without (1, 1), as the paper does; ``"uninformative"`` trains on all four
-    combinations, so that X₂ says nothing of Y₁. Both are tested on (1, 1)."""
+    combinations, so that X₂ says nothing of Y₁; so does ``"independent"``, each of Y₁ and Y₂ as often 1 as without
+    (1, 1), one time in three, whatever the other is. All are tested on (1, 1)."""
 
     kind: ClassVar[str] = "toy"
 
-    second: Literal["redundant", "uninformative"] = "redundant"
+    second: Literal["redundant", "uninformative", "independent"] = "redundant"
     loss: Literal["cross entropy", "squared tanh"] = "cross entropy"
     """``"squared tanh"``: (tanh ŷ_k ∓ 1)²/2 on each output, the loss of the playground the paper used."""
 
@@ -36,13 +37,19 @@ class ToyTask(Description, Task):
 
     @cached_property
     def train(self) -> Support:
-        if self.second == "uninformative":
+        if self.second != "redundant":
             return full(self.space)
         return leave_out(self.space, {"y1": 1, "y2": 1})
 
     @cached_property
     def test(self) -> Support:
         return ~leave_out(self.space, {"y1": 1, "y2": 1})
+
+    def _train_points(self, device: torch.device | str) -> Tensor:
+        if self.second != "independent":
+            return super()._train_points(device)
+        each = torch.tensor([0, 0, 1], device=device)
+        return torch.cartesian_prod(each, each)
 
     def examples(self, points: Tensor, draws: Draws) -> tuple[Tensor, Tensor]:
         noise = draws("noise").uniform(points.shape)

@@ -9,6 +9,7 @@ from collections.abc import Mapping
 from functools import cached_property
 from typing import ClassVar, Literal
 
+import torch
 from torch import Tensor
 
 from recombine.description import Description
@@ -25,12 +26,12 @@ LEVELS = 2
 
 class ToyBoth(Description, Task):
     """The inputs of `ToyTask`; outputs are two scores for Y₁ and two for Y₂, the loss is the sum of both cross
-    entropies. ``other="uninformative"`` trains on all four combinations, so that no input says anything of the other
-    answer."""
+    entropies. ``other="uninformative"`` and ``"independent"`` train on all four combinations, as in `ToyTask`, so that
+    no input says anything of the other answer."""
 
     kind: ClassVar[str] = "toy-both"
 
-    other: Literal["redundant", "uninformative"] = "redundant"
+    other: Literal["redundant", "uninformative", "independent"] = "redundant"
 
     @cached_property
     def space(self) -> FactorSpace:
@@ -47,6 +48,9 @@ class ToyBoth(Description, Task):
     @cached_property
     def _toy(self) -> ToyTask:
         return ToyTask(second=self.other)
+
+    def _train_points(self, device: torch.device | str) -> Tensor:
+        return self._toy._train_points(device)
 
     def answer_part(self, component: int) -> slice:
         """The outputs that say a component."""

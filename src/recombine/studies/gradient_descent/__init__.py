@@ -9,6 +9,7 @@ import polars as pl
 from recombine.studies.gradient_descent.claims import CLAIMS, early, optimizer_pairs
 from recombine.studies.gradient_descent.figures import FIGURES
 from recombine.studies.gradient_descent.settings import SCALES, TABLES, settings
+from recombine.studies.gradient_descent.steps import steps_apart, steps_first
 from recombine.studies.gradient_toy import PAPER
 from recombine.studies.notes import read_notes
 from recombine.studies.study import Study
@@ -26,8 +27,9 @@ STUDY = Study(
     scales=SCALES,  # type: ignore[arg-type]
     settings=settings,
     tables=TABLES,
-    derived={"early": (early, "pairs", "scan"), "optimizer_pairs": (optimizer_pairs, "optimizers")},
+    derived={"early": (early, "pairs", "scan"), "optimizer_pairs": (optimizer_pairs, "optimizers"),
+             "steps_apart": (steps_apart, "steps"), "steps_first": (steps_first, "steps", "steps_apart")},
     claims=CLAIMS,
     figures=FIGURES,
     notes=read_notes(__file__),
-)
+)  # fmt: skip

@@ -15,6 +15,7 @@ from recombine.studies._cells import LAST, Cells, Quantity, cells, rising
 from recombine.studies.chances import holm, welch
 from recombine.studies.claims import Claim, Test, Whose
 from recombine.studies.gradient_descent import settings as of
+from recombine.studies.gradient_descent.steps import LATER
 
 EARLY = {"pairs": 100, "scan": 25}
 """The training lead is judged over the first half of 200 steps; on SCAN the paper sees it “in steps 10–25”."""
@@ -285,4 +286,4 @@ REMEDIES = (
            of.LOOSE, of.BALANCED),
 )  # fmt: skip
 
-CLAIMS = (*PAIRS, *SCAN, *STEPS, *STRENGTH, *OPTIMIZERS, *REMEDIES)
+CLAIMS = (*PAIRS, *SCAN, *STEPS, *LATER, *STRENGTH, *OPTIMIZERS, *REMEDIES)

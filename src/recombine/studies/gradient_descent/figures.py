@@ -8,6 +8,7 @@ import polars as pl
 
 from recombine.studies._cells import LAST
 from recombine.studies.charts import curves, dots
+from recombine.studies.gradient_descent.steps import ONE
 from recombine.studies.study import Figure
 
 UNSEEN = pl.col("view") == "unseen"
@@ -24,6 +25,14 @@ def _along(id: str, title: str, table: str, **look: Any) -> Figure:
 def _right_digit(id: str, title: str, y: str, y_title: str) -> Figure:
     return curves(
         id, title, pl.col("component") == "digit_2", table="dependence", x="step", y=y, by="setting",
+        fitted=False, log_x=True, x_title="step", y_title=y_title,
+    )  # fmt: skip
+
+
+def _slopes(id: str, title: str, y: str, y_title: str) -> Figure:
+    """Of X₂ on Y₁, where Y₁ alone is asked, by setting along training."""
+    return curves(
+        id, title, pl.col("answers") == ONE, pl.col("component") == "y2", table="steps", x="step", y=y, by="setting",
         fitted=False, log_x=True, x_title="step", y_title=y_title,
     )  # fmt: skip
 
@@ -61,6 +70,8 @@ FIGURES = (
     dots("both", "The toy with both answers asked: every network at the end", UNSEEN, LAST, table="both",
          group="setting", value="accuracy", fitted=False, keep=["setting", "member", "accuracy"],
          axis="both answers right on the unseen quarter", domain=(0, 1)),
+    _slopes("steps", "The size of the toy's slopes along X₂ along training", "influence", "E|∂ŷ/∂X₂|"),
+    _slopes("steps-turned", "The same with their sign", "tilt", "E ∂ŷ/∂X₂"),
     curves("strength", "From no redundancy to full redundancy", table="strength", x="strength", y="value", by="view",
            prepare=_by_strength, fitted=False, x_title="training examples whose X₂ is bound to Y₁, %",
            y_title="accuracy"),

@@ -14,6 +14,7 @@ from recombine.runs import StoredRun
 from recombine.runs.training import Measured, TrainingRun
 from recombine.studies.faithful import Faithful
 from recombine.studies.gradient_descent.evolution import EvolutionRun
+from recombine.studies.gradient_descent.steps import EARLY, several_steps
 from recombine.studies.study import Rows, Setting
 from recombine.studies.tables import beside, last
 from recombine.tasks import DigitPairs, ScanTask, Task, ToyBoth, ToyTask
@@ -44,6 +45,7 @@ SLACK = 1.001
 """A member that stopped below the loss has a tail mean of that loss, up to rounding."""
 
 TOY = Perceptron(widths=(2, 8, 8, 8, 2), start="playground")
+TOY_BOTH = TOY.replace(widths=(2, 8, 8, 8, 4))
 STREAMS_FREE = "two streams, X₂ uninformative (B)"
 UNTREATED, STREAMS, NOISE, DROPOUT, GRADIENT, FREE, LOOSE, BALANCED = (
     "none (A)", "two streams", "noise on the representation", "component dropout", "gradient penalty",
@@ -126,7 +128,8 @@ def settings(size: Size, members: int | None) -> Mapping[str, Setting]:
         found |= {f"equal-{name.lower()}-{side.lower()}": _toy_stopped(second, name, optimizer, size, side)
                   for side, second in sides}  # fmt: skip
     found |= {f"equal-evolution-{side.lower()}": _evolved(second, size, side) for side, second in sides}
-    found |= _remedies(a, size)
+    steps = size.both_steps if size.paper else min(EARLY, size.both_steps)
+    found |= _remedies(a, size) | several_steps(TOY, TOY_BOTH, size.toy, steps)
     if size.paper:  # The bundled digits are too small for three convolutions.
         three = size.model.replace(convolutions=3)
         found["three-a"] = _pair(a, size, "A, three convolutions", three)
@@ -199,7 +202,7 @@ def _one_step(second: Any, size: Size, title: str) -> Setting:
 
 def _both(other: Any, size: Size, title: str) -> Setting:
     run = TrainingRun(
-        task=ToyBoth(other=other), model=TOY.replace(widths=(2, 8, 8, 8, 4)), members=size.toy, steps=size.both_steps,
+        task=ToyBoth(other=other), model=TOY_BOTH, members=size.toy, steps=size.both_steps,
         batch_size=10, optimizer=SGD(lr=0.1), fit_below=0.5,
         measured=(
             Measured(measure="step_matrix", at=(0,)),
@@ -289,4 +292,5 @@ TABLES: dict[str, Rows] = {
     "strength": _ends("strength"),
     "remedies": _ends("remedy"),
     "optimizers": _ends("optimizer"),
+    "steps": "directed",
 }
