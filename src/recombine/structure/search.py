@@ -130,11 +130,12 @@ def find_masks(
         for job in jobs:
             if not job.settings.method.trained:
                 results[job.place] = _untrained(job), History()
-        with reporter(progress, total) as report, rounding(precision) if precision else nullcontext():
+        with reporter(progress, total) as report:
             shortened = Shortened()
             for group in map(shortened, groups(trained, loss, place)):
                 plan = plan_group(group, loss, place, strategy, chunk_size)
-                found, plan = _train_group(group, plan, loss, place, report, told, fixed=strategy != "auto")
+                with rounding(precision) if precision else nullcontext():
+                    found, plan = _train_group(group, plan, loss, place, report, told, fixed=strategy != "auto")
                 results |= found
                 plans.append(
                     {"masks": len(group), "strategy": plan.strategy, "stack": plan.stack, "reason": plan.reason}
