@@ -12,7 +12,7 @@ from torch import nn
 from torch.nn.utils import parametrizations
 
 from recombine.models import OddOneOut, OddOneOutNet, Panels, Perceptron, ResNet
-from recombine.structure import Choice, ContinuousSparsification, MaskSettings, branches, find_masks, subnetwork
+from recombine.structure import Choice, ContinuousSparsification, MaskSettings, branches, find_masks, frozen, subnetwork
 from recombine.structure.calling import evaluating
 from recombine.structure.frozen import Shortened, layers_before, split_off
 from recombine.structure.search import _jobs
@@ -270,7 +270,7 @@ def test_masks_of_late_layers_are_those_of_the_whole_network(monkeypatch: pytest
         torch.testing.assert_close(torch.tensor(a.loss), torch.tensor(b.loss), rtol=1e-10, atol=0)
 
 
-def test_first_layers_are_computed_once_for_all_masks_of_the_same_problems() -> None:
+def test_first_layers_are_computed_once_for_all_masks_of_the_same_problems(monkeypatch: pytest.MonkeyPatch) -> None:
     model, shown = network(), problems(12)
     late = _jobs(model, shown, None, settings(LAYERS[2], (0.0, 0.1)), "auto")
     upper = _jobs(model, shown, None, settings(LAYERS[1], (0.0,)), "auto")
@@ -283,6 +283,10 @@ def test_first_layers_are_computed_once_for_all_masks_of_the_same_problems() -> 
     assert third.problems.inputs.shape == (12, 4, 4, 8, 8)
     every = _jobs(model, shown, None, settings(LAYERS[0], (0.0,)), "auto")
     assert shortened(every) == every
+    # What does not fit is computed at every step, as it was.
+    monkeypatch.setattr(frozen, "MOST_BYTES", {"cpu": 12 * 4 * 6 * 4 * 4 * 4})
+    assert shortened(late)[0].problems.inputs.shape == (12, 4, 6, 4, 4)  # type: ignore[union-attr]
+    assert shortened(upper) == upper
     # An epoch shows each problem once: computing beforehand would gain nothing.
     once = _jobs(model, shown, None, settings(LAYERS[2], (0.0,), epochs=1), "auto")
     assert shortened(once) == once

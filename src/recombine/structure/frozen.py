@@ -20,24 +20,30 @@ from recombine.tasks import Problems
 from recombine.training.stack import cast
 
 MOST_BYTES = {"cuda": 2**34, "cpu": 2**30}
-"""What the first layers gave may take; beyond it they are computed anew at every step."""
+"""What first layers gave may take at a time; beyond it they are computed anew at every step."""
 TRIED = 4
 """Problems on which the parts are held against the whole, together and one by one."""
 Path = tuple[str, ...]
 """Where a layer lies: the names of the chains that hold it, and its own."""
 
 
+Known = tuple[nn.Module, Problems, Job]
+"""The rest of a network, what its first layers gave, and the job it was computed for, which is kept so that nobody else
+gets the addresses of its model and problems."""
+
+
 class Shortened:
     """Jobs on the rest of their network, with what the first layers give as problems; what was computed is kept for
-    other jobs on the same problems."""
+    other jobs of the same call on the same problems."""
 
     def __init__(self) -> None:
-        self._known: dict[tuple[int, int, tuple[Path, ...]], tuple[nn.Module, Problems, Job] | None] = {}
+        self._known: dict[tuple[int, int, tuple[Path, ...]], Known | None] = {}
 
     def __call__(self, jobs: Sequence[Job]) -> list[Job]:
         """The same masks of the same weights, by the same names. Jobs as they were, where layers do not lie one after
         another, all are masked, or what the first ones give would not fit."""
         masked = {part.parameter for job in jobs for part in job.units.parts}
+        self._known = {}
         return [self._shorter(job, masked) for job in jobs]
 
     def _shorter(self, job: Job, masked: set[str]) -> Job:
@@ -48,9 +54,9 @@ class Shortened:
             return job
         key = id(job.model), id(job.problems), tuple(path for path, _ in first)
         if key not in self._known:
-            self._known[key] = _computed(job, first)
+            held = sum(sum(part.nbytes for part in known[1].parts) for known in self._known.values() if known)
+            self._known[key] = _computed(job, first, held)
         known = self._known[key]
-        # The job is kept too, so that nobody else gets the addresses of its model and problems.
         return job if known is None else replace(job, model=known[0], problems=known[1])
 
 
@@ -107,15 +113,15 @@ def _hooked(model: nn.Module) -> bool:
     )
 
 
-def _computed(job: Job, first: Sequence[tuple[Path, nn.Module]]) -> tuple[nn.Module, Problems, Job] | None:
-    """The rest of the network and what the first layers give; None where they are not the network, or give too much."""
+def _computed(job: Job, first: Sequence[tuple[Path, nn.Module]], held: int) -> Known | None:
+    """None where the parts are not the network, or the first layers give too much beside the bytes that are held."""
     shown = job.problems
     try:
         head, rest = split_off(job.model, first)
         few = shown.rows(slice(TRIED))
         given = respond(head, few)
         most = MOST_BYTES.get(device_of(job.model).type, MOST_BYTES["cpu"])
-        if len(given) != len(few) or given[0].numel() * given.element_size() * len(shown) > most:
+        if len(given) != len(few) or held + given[0].nbytes * len(shown) > most:
             return None
         whole = respond(job.model, few)
         alone = torch.cat([respond(head, few.rows(slice(i, i + 1))) for i in range(len(few))])
