@@ -8,6 +8,7 @@ from pathlib import Path
 from types import SimpleNamespace
 from typing import Any, cast
 
+import numpy as np
 import polars as pl
 import pytest
 import torch
@@ -173,6 +174,27 @@ def test_correlation_over_members_that_pass_the_gate() -> None:
     assert _rho("d_abl_all", "init_scale").read({"ranks": ranks}).values() == (), "the start says all"
     told = tables.correlations(ranks).filter(pl.col("column") == "d_abl_all", pl.col("given").is_null())
     assert told.row(0, named=True)["rho"] == pytest.approx(-1)
+
+
+@pytest.mark.parametrize("shared", [0.0, 1.0])
+def test_tenths_take_out_what_a_line_through_ranks_of_the_start_leaves(shared: float) -> None:
+    """The start moves structure and accuracy along a curve; beyond it they share something, or nothing."""
+    rng = np.random.default_rng(3)
+    scale, common = np.geomspace(0.5, 12, 200), rng.normal(size=200)
+    curve = 1.5 * np.cos(np.linspace(0, 2 * np.pi, 200))
+    along = pl.DataFrame({
+        "run": "many", "member": range(200), "step": 400, "gated": True, "init_scale": scale,
+        "unseen": curve + shared * common + 0.5 * rng.normal(size=200),
+        "d_abl_all": -curve - shared * common + 0.5 * rng.normal(size=200),
+        **{name: rng.normal(size=200) for name in tables.PREDICTORS if name not in ("init_scale", "d_abl_all")},
+    })  # fmt: skip
+    ranks = {"many_ranks": tables.ranks(along)}
+    line, tenths = (
+        np.mean(_rho("d_abl_all", given, table="many_ranks").read(ranks).values())
+        for given in ("init_scale", tables.TENTHS)
+    )
+    assert line < -0.6, "the curve is left over, whatever is shared"
+    assert (tenths < -0.4) if shared else (abs(tenths) < 0.25)
 
 
 def test_structure_and_error_are_ranked_over_networks_that_fit() -> None:

@@ -35,14 +35,16 @@ STUDY = Study(
     tables={
         "bases": "bases", "masks": tables.masks, "matrix": "matrix", "overlap": "overlap", "truth": "truth",
         "along": (tables.along, "along"), "alike": (partial(tables.along, task="digit pairs, one size"), "along"),
-        "when": (partial(tables.along, task="digit pairs, when"), "along"), "same_start": tables.same_start,
+        "when": (partial(tables.along, task="digit pairs, when"), "along"),
+        "many": (partial(tables.along, task="digit pairs, many"), "along"), "same_start": tables.same_start,
     },
     derived={
         "parts": (tables.parts, "bases"), "summary": (tables.by_run(summarise_masks), "masks"),
         "tests": (tables.by_run(tables.by_bases), "masks"), "cells": (tables.cells, "masks"),
         "signs": (tables.signs, "masks"),
         "ranks": (tables.ranks, "along"), "correlations": (tables.correlations, "ranks"),
-        "alike_ranks": (tables.ranks, "alike"), "same_ranks": (tables.same_ranks, "same_start"),
+        "alike_ranks": (tables.ranks, "alike"), "many_ranks": (tables.ranks, "many"),
+        "same_ranks": (tables.same_ranks, "same_start"),
     },
     claims=CLAIMS,
     figures=FIGURES,

@@ -91,6 +91,7 @@ def settings(size: Size, members: int | None) -> Mapping[str, Setting]:
     found |= {"digit-pairs": digit_pairs(size, members or size.members)}
     if not size.encoders:
         found |= {"digit-pairs-alike": alike(size, members or 96), "digit-pairs-when": when(size, members or 24)}
+        found |= {"digit-pairs-many": many(size, members or 200)}
         found |= {
             f"{name}-alike-{search}": two_factors(name, task, search, members or 96)
             for name, task in (("sums", SumsTask), ("bumps", BumpsTask))
@@ -293,6 +294,14 @@ def when(size: Size, members: int) -> Setting:
     """The same looked at more often, to see when parts come."""
     run: Any = digit_pairs(size, members).run
     return Setting(run.replace(init_scale=8.0, at=WHEN), {"task": "digit pairs, when", "init_scale": 8.0})
+
+
+def many(size: Size, members: int) -> Setting:
+    """The same at their end with more members, of other seeds, so that what their start leaves over can be told."""
+    setting = digit_pairs(size, members)
+    run: Any = setting.run
+    labels = {**setting.labels, "task": "digit pairs, many"}
+    return replace(setting, run=run.replace(seed=1, at=run.at[-1:]), labels=labels)
 
 
 def two_factors(name: str, task: type[TwoFactors], search: int, members: int) -> Setting:

@@ -28,6 +28,8 @@ FOUND = (pl.col("network") != "untrained") | (pl.col("kept") > 0)
 """An untrained network's mask that keeps no weight was not found: what the bare network does is not filled in."""
 FEWEST = 8
 """Members below which a correlation is no evidence."""
+MANY, TENTHS = 100, "init_scale, in tenths"
+"""Members from which neighbours by the size of their first weights are compared, too."""
 PREDICTORS = {"d_abl": "D_abl of the chosen masks", "d_abl_all": "D_abl, mean of all settings",
               "d_sub": "D_sub of the chosen masks", "d_sub_all": "D_sub, mean of all settings",
               "on left digit": "left digit alone, whole network", "on right digit": "right digit alone, whole network",
@@ -126,11 +128,16 @@ def signs(masks: pl.DataFrame) -> pl.DataFrame:
 
 def ranks(along: pl.DataFrame) -> pl.DataFrame:
     """Spearman's ρ of each predictor with accuracy on unseen combinations, ``given`` another where one is named, over
-    members that do their own task: one jackknife value per member, and none for the others. ``strength``: of |ρ|."""
+    members that do their own task: one jackknife value per member, and none for the others. ``strength``: of |ρ|.
+    `TENTHS`: given the size of the first weights in ranks, and which of ten groups of neighbours it falls into."""
     found, asked = [], last(along)
-    partial = (("d_abl_all", given) for given in ("on left digit", "init_scale"))
-    for score, given in (*((name, None) for name in PREDICTORS), *partial):
-        values = _rho(asked.filter("gated"), *(name for name in (score, "unseen", given) if name is not None))
+    held = {"on left digit": ["on left digit"], "init_scale": ["init_scale"]}
+    if asked.height >= MANY:
+        tenth = (pl.col("init_scale").rank("ordinal") * 10 / (pl.len() + 1)).floor().cast(pl.Int64)
+        asked = asked.with_columns((tenth == i).cast(pl.Float64).alias(f"tenth {i}") for i in range(1, 10))
+        held[TENTHS] = ["init_scale", *(f"tenth {i}" for i in range(1, 10))]
+    for score, given in (*((name, None) for name in PREDICTORS), *(("d_abl_all", given) for given in held)):
+        values = _rho(asked.filter("gated"), score, "unseen", *held.get(given or "", ()))
         each = [values.get(member) for member in asked["member"]]
         sign = np.sign(np.mean(list(values.values()))) if values else None
         found.append(asked.select(
@@ -141,12 +148,15 @@ def ranks(along: pl.DataFrame) -> pl.DataFrame:
 
 
 def _rho(asked: pl.DataFrame, *names: str) -> dict[Hashable, float]:
-    """Spearman's ρ of two columns, given a third where one is named: one jackknife value per member that has all."""
+    """Spearman's ρ of two columns, given further ones where they are named: one jackknife value per member that has
+    all."""
     known = asked.drop_nulls(names)
-    columns = known.select(names).to_numpy().T
+    first, second, *given = known.select(names).to_numpy().T
 
     def rho(rows: NDArray[np.int64]) -> float | None:
-        return (spearman if len(columns) == 2 else partial_spearman)(*columns[:, rows])
+        if not given:
+            return spearman(first[rows], second[rows])
+        return partial_spearman(first[rows], second[rows], np.column_stack(given)[rows])
 
     return (jackknife(rho, known["member"].to_list()) if known.height >= FEWEST else None) or {}
 
