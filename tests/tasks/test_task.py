@@ -63,7 +63,7 @@ def test_the_toy_is_the_paper_s(second: Any, train: int) -> None:
 
 def test_an_independent_toy_draws_each_as_often_as_the_redundant_one() -> None:
     """Without (1, 1) one of three has Y₁ = 1, and one of three Y₂ = 1; independently both in one of nine."""
-    for second, corner in (("redundant", 0.0), ("independent", 1 / 9)):
+    for second, corner in (("redundant", 0.0), ("half", 1 / 18), ("independent", 1 / 9)):
         task = ToyTask(second=second)  # type: ignore[arg-type]
         inputs, targets = task.batch(Draws.of([0, 1], range(3), seed=0), 2000)
         assert isinstance(inputs, Tensor)
@@ -73,6 +73,18 @@ def test_an_independent_toy_draws_each_as_often_as_the_redundant_one() -> None:
         assert float(targets.double().mean()) == pytest.approx(1 / 3, abs=error)
         assert float(ones.prod(-1).mean()) == pytest.approx(corner, abs=error)
     assert len(ToyTask(second="independent").train.explicit()) == 4
+
+
+def test_half_a_redundancy_lies_midway_in_every_combination() -> None:
+    """So the expected gradient of a first step, which is linear in how often each is drawn, lies midway, too."""
+    shares = {}
+    for second in ("redundant", "half", "independent"):
+        points = ToyTask(second=second)._train_points("cpu")  # type: ignore[arg-type]
+        counts = torch.bincount(2 * points[:, 0] + points[:, 1], minlength=4).double()
+        shares[second] = (counts / counts.sum()).tolist()
+    midway = [(a + b) / 2 for a, b in zip(shares["redundant"], shares["independent"], strict=True)]
+    assert shares["half"] == pytest.approx(midway, abs=1e-12)
+    assert len(ToyTask(second="half").train.explicit()) == 4
 
 
 def test_the_whole_toy_has_each_combination_once() -> None:

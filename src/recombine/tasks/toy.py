@@ -23,11 +23,12 @@ from recombine.tasks.task import Task
 class ToyTask(Description, Task):
     """``second="redundant"`` trains without (1, 1), as the paper does; ``"uninformative"`` trains on all four
     combinations, so that X₂ says nothing of Y₁; so does ``"independent"``, each of Y₁ and Y₂ as often 1 as without
-    (1, 1), one time in three, whatever the other is. All are tested on (1, 1)."""
+    (1, 1), one time in three, whatever the other is. ``"half"`` lies midway between the latter and ``"redundant"``: all
+    four are shown, (1, 1) half as often as if they were independent. All are tested on (1, 1)."""
 
     kind: ClassVar[str] = "toy"
 
-    second: Literal["redundant", "uninformative", "independent"] = "redundant"
+    second: Literal["redundant", "uninformative", "independent", "half"] = "redundant"
     loss: Literal["cross entropy", "squared tanh"] = "cross entropy"
     """``"squared tanh"``: (tanh ŷ_k ∓ 1)²/2 on each output, the loss of the playground the paper used."""
 
@@ -46,10 +47,12 @@ class ToyTask(Description, Task):
         return ~leave_out(self.space, {"y1": 1, "y2": 1})
 
     def _train_points(self, device: torch.device | str) -> Tensor:
-        if self.second != "independent":
+        if self.second not in ("independent", "half"):
             return super()._train_points(device)
         each = torch.tensor([0, 0, 1], device=device)
-        return torch.cartesian_prod(each, each)
+        nine = torch.cartesian_prod(each, each)
+        # Twice the nine, with one (1, 1) and one (0, 0) exchanged for (0, 1) and (1, 0).
+        return nine if self.second == "independent" else torch.cat([nine, nine[1:-1], nine[[2, 6]]])
 
     def examples(self, points: Tensor, draws: Draws) -> tuple[Tensor, Tensor]:
         noise = draws("noise").uniform(points.shape)

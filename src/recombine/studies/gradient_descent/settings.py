@@ -14,7 +14,7 @@ from recombine.runs import StoredRun
 from recombine.runs.training import Measured, TrainingRun
 from recombine.studies.faithful import Faithful
 from recombine.studies.gradient_descent.evolution import EvolutionRun
-from recombine.studies.gradient_descent.steps import EARLY, several_steps
+from recombine.studies.gradient_descent.steps import EARLY, at_rate, several_steps
 from recombine.studies.study import Rows, Setting
 from recombine.studies.tables import beside, last
 from recombine.tasks import DigitPairs, ScanTask, Task, ToyBoth, ToyTask
@@ -292,5 +292,6 @@ TABLES: dict[str, Rows] = {
     "strength": _ends("strength"),
     "remedies": _ends("remedy"),
     "optimizers": _ends("optimizer"),
-    "steps": "directed",
+    "steps": at_rate("one"),
+    "rates": at_rate("other"),
 }
