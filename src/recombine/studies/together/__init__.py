@@ -2,14 +2,15 @@
 combinations.
 
 `tasks.two_factors` has six tasks of one form, `splits` what of them is seen, `networks` what is trained on them,
-`lenses` how well each lens orders networks and whether five do better than one.
+`lenses` how well each lens orders networks and whether five do better than one, `evenness` why influence tells less
+where kinds of split are mixed.
 """
 
 import polars as pl
 
 from recombine.studies.notes import read_notes
 from recombine.studies.study import Study
-from recombine.studies.together import lenses, networks
+from recombine.studies.together import evenness, lenses, networks
 from recombine.studies.together.claims import CLAIMS, afterwards, looks
 from recombine.studies.together.figures import FIGURES
 
@@ -25,14 +26,15 @@ STUDY = Study(
     "readout refitted on the last layer.",
     paper=None,
     scales=networks.SIZES,
-    settings=networks.settings,
-    tables={"networks": networks.networks, "training": networks.training},
+    settings=lambda size, members: networks.settings(size, members) | evenness.settings(size, members),
+    tables={"networks": (networks.networks, "modularity"), "training": networks.along, "evenness": evenness.networks},
     derived={"by_setting": (lenses.by_setting, "networks"), "summary": (lenses.summary, "by_setting"),
              "forecasts": (lenses.forecasts, "networks"), "variances": (lenses.variances, "networks"),
+             "evenness_orders": (evenness.orders, "evenness"),
              "looks": (looks, "networks", "by_setting", "forecasts"),
              "afterwards": (afterwards, "networks", "by_setting", "forecasts")},
-    claims=CLAIMS,
-    figures=FIGURES,
+    claims=CLAIMS + evenness.CLAIMS,
+    figures=FIGURES + evenness.FIGURES,
     notes=read_notes(__file__),
     lead="lenses",
     in_short=lambda rows: rows.filter(

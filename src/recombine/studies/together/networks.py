@@ -55,11 +55,13 @@ class Size:
     examples: int
     epochs: int
     splits: tuple[str, ...] = tuple(SPLITS)
+    shown: int = 10
+    """Splits that show levels equally often, and as many that do not."""
 
 
 SIZES: dict[Scale, Size] = {
-    "smoke": Size(members=5, width=12, steps=32, examples=2, epochs=1, splits=("05", "01247", "r20-50")),
-    "quick": Size(members=8, width=48, steps=800, examples=16, epochs=40, splits=REGULAR),
+    "smoke": Size(members=5, width=12, steps=32, examples=2, epochs=1, splits=("05", "01247", "r20-50"), shown=3),
+    "quick": Size(members=8, width=48, steps=800, examples=16, epochs=40, splits=REGULAR, shown=3),
     "paper": Size(members=32, width=256, steps=4000, examples=32, epochs=100),
 }
 
@@ -71,6 +73,14 @@ def settings(size: Size, members: int | None) -> dict[str, Setting]:
         made = design(members or size.members, f"{task} {split}")
         run = _run(TASKS[task](**SPLITS[split]), size, made, key("together", task, split) % 2**31)
         found[f"{task}-{split}"] = Setting(run, {"task": task, "split": split, **made})
+    return found
+
+
+def without_masks(task: TwoFactors, size: Size, made: dict[str, tuple[float, ...]], seed: int) -> TrainingRun:
+    """The same, of which structure is not asked."""
+    run = _run(task, size, made, seed)
+    kept = [one for one in run.measured if one.measure != "modularity"]
+    found: TrainingRun = run.replace(measured=tuple(kept))
     return found
 
 
@@ -102,6 +112,11 @@ def design(members: int, setting: str) -> dict[str, tuple[float, ...]]:
         span = math.log(high / low)
         found[name] = tuple(float(f"{low * math.exp(span * (p + 0.5) / members):.4g}") for p in places)
     return found
+
+
+def along(run: StoredRun, setting: Setting) -> pl.DataFrame | None:
+    """`training` of the networks that are looked at through every lens."""
+    return training(run, setting) if "modularity" in run.tables else None
 
 
 def training(run: StoredRun, _: Setting) -> pl.DataFrame:

@@ -57,6 +57,11 @@ def _forest(pairs: np.typing.NDArray[np.int64]) -> np.typing.NDArray[np.bool_]:
     return np.array(joins)
 
 
+def joined(pairs: set[tuple[int, int]]) -> bool:
+    """Whether all levels of both factors hang together, so that the pairs determine all others if factors add up."""
+    return bool(_forest(np.array(sorted(pairs))).sum() == 2 * LEVELS - 1)
+
+
 REGULAR = ("0", "05", "02468", "02", "01", "012", "01247")
 SPLITS: dict[str, Seen] = {
     **{name: {"offsets": tuple(map(int, name))} for name in REGULAR},
