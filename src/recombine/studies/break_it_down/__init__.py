@@ -12,7 +12,7 @@ from recombine.structure import summarise_masks
 from recombine.studies.break_it_down import tables
 from recombine.studies.break_it_down.claims import CLAIMS
 from recombine.studies.break_it_down.figures import FIGURES
-from recombine.studies.break_it_down.settings import SCALES, settings
+from recombine.studies.break_it_down.settings import MANY, SCALES, settings
 from recombine.studies.notes import read_notes
 from recombine.studies.study import Paper, Study
 
@@ -36,7 +36,7 @@ STUDY = Study(
         "bases": "bases", "masks": tables.masks, "matrix": "matrix", "overlap": "overlap", "truth": "truth",
         "along": (tables.along, "along"), "alike": (partial(tables.along, task="digit pairs, one size"), "along"),
         "when": (partial(tables.along, task="digit pairs, when"), "along"),
-        "many": (partial(tables.along, task="digit pairs, many"), "along"), "same_start": tables.same_start,
+        "many": (partial(tables.along, task=MANY), "along"), "same_start": tables.same_start,
     },
     derived={
         "parts": (tables.parts, "bases"), "summary": (tables.by_run(summarise_masks), "masks"),

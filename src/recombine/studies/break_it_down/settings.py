@@ -45,6 +45,7 @@ UPPER = grid(starts=FEW, choices=tuple(Choice(names=n) for n in RESNET_LAYERS), 
 PRUNING = MaskSettings(method=ContinuousSparsification(start=0.1), epochs=4, penalty=5.0, optimizer=Adam(lr=1e-2),
                        choice=Choice(names=RESNET_LAYERS[0]), temperature=Geometric(per="step"))  # fmt: skip
 """To a few percent of the weights, as the paper's 3 to 6: such a penalty left masks of untrained networks 3 %."""
+MANY = "digit pairs, many"
 WHEN = (0, 10, 20, 40, 80, 160, 400)
 PENALTIES = (5.0, 1.0, 0.2)
 """Down to the paper's: under the compressed searches' ten, most masks of untrained residual networks keep no weight."""
@@ -91,7 +92,7 @@ def settings(size: Size, members: int | None) -> Mapping[str, Setting]:
     found |= {"digit-pairs": digit_pairs(size, members or size.members)}
     if not size.encoders:
         found |= {"digit-pairs-alike": alike(size, members or 96), "digit-pairs-when": when(size, members or 24)}
-        found |= {"digit-pairs-many": many(size, members or 200)}
+        found |= many(size, members or 200)
         found |= {
             f"{name}-alike-{search}": two_factors(name, task, search, members or 96)
             for name, task in (("sums", SumsTask), ("bumps", BumpsTask))
@@ -296,12 +297,17 @@ def when(size: Size, members: int) -> Setting:
     return Setting(run.replace(init_scale=8.0, at=WHEN), {"task": "digit pairs, when", "init_scale": 8.0})
 
 
-def many(size: Size, members: int) -> Setting:
-    """The same at their end with more members, of other seeds, so that what their start leaves over can be told."""
+def many(size: Size, members: int) -> dict[str, Setting]:
+    """The same at their end with more members, of other seeds, so that what their start leaves over can be told; and as
+    many that start alike, from weights of the size of `alike` and of an eighth of it."""
     setting = digit_pairs(size, members)
     run: Any = setting.run
-    labels = {**setting.labels, "task": "digit pairs, many"}
-    return replace(setting, run=run.replace(seed=1, at=run.at[-1:]), labels=labels)
+    asked = run.replace(seed=1, at=run.at[-1:])
+    return {
+        "digit-pairs-many": Setting(asked, {**setting.labels, "task": MANY}),
+        **{f"digit-pairs-{name}": Setting(asked.replace(init_scale=of), {"task": MANY, "init_scale": of})
+           for name, of in (("eight", 8.0), ("one", 1.0))},
+    }  # fmt: skip
 
 
 def two_factors(name: str, task: type[TwoFactors], search: int, members: int) -> Setting:

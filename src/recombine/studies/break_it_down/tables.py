@@ -28,7 +28,7 @@ FOUND = (pl.col("network") != "untrained") | (pl.col("kept") > 0)
 """An untrained network's mask that keeps no weight was not found: what the bare network does is not filled in."""
 FEWEST = 8
 """Members below which a correlation is no evidence."""
-MANY, TENTHS = 100, "init_scale, in tenths"
+ENOUGH, TENTHS = 100, "init_scale, in tenths"
 """Members from which neighbours by the size of their first weights are compared, too."""
 PREDICTORS = {"d_abl": "D_abl of the chosen masks", "d_abl_all": "D_abl, mean of all settings",
               "d_sub": "D_sub of the chosen masks", "d_sub_all": "D_sub, mean of all settings",
@@ -128,11 +128,15 @@ def signs(masks: pl.DataFrame) -> pl.DataFrame:
 
 def ranks(along: pl.DataFrame) -> pl.DataFrame:
     """Spearman's ρ of each predictor with accuracy on unseen combinations, ``given`` another where one is named, over
-    members that do their own task: one jackknife value per member, and none for the others. ``strength``: of |ρ|.
-    `TENTHS`: given the size of the first weights in ranks, and which of ten groups of neighbours it falls into."""
-    found, asked = [], last(along)
+    members of a run that do their own task: one jackknife value per member, and none for the others. ``strength``: of
+    |ρ|. `TENTHS`: given the size of the first weights in ranks, and which of ten groups of neighbours it falls into."""
+    return pl.concat(_ranks(run) for _, run in last(along).group_by("run", maintain_order=True))
+
+
+def _ranks(asked: pl.DataFrame) -> pl.DataFrame:
+    found = []
     held = {"on left digit": ["on left digit"], "init_scale": ["init_scale"]}
-    if asked.height >= MANY:
+    if asked.height >= ENOUGH:
         tenth = (pl.col("init_scale").rank("ordinal") * 10 / (pl.len() + 1)).floor().cast(pl.Int64)
         asked = asked.with_columns((tenth == i).cast(pl.Float64).alias(f"tenth {i}") for i in range(1, 10))
         held[TENTHS] = ["init_scale", *(f"tenth {i}" for i in range(1, 10))]
