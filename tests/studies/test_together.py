@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from pathlib import Path
 
 import numpy as np
@@ -16,6 +17,19 @@ from recombine.statistics import crossed_interval
 from recombine.studies.chances import holm
 from recombine.studies.together import STUDY
 from recombine.studies.together.claims import AFTERWARDS, ALONE, CLAIMS, afterwards, looks
+from recombine.studies.together.evenness import (
+    EVEN,
+    MIXED,
+    PAIRS,
+    SPREAD,
+    TIMES,
+    UNEVEN,
+    WITHIN,
+    even,
+    orders,
+    times,
+    uneven,
+)
 from recombine.studies.together.lenses import (
     ACROSS,
     ALL,
@@ -38,8 +52,8 @@ from recombine.studies.together.lenses import (
     summary,
     variances,
 )
-from recombine.studies.together.networks import MADE, TASKS, design
-from recombine.studies.together.splits import COUNTS, DETERMINED, NEAR, REGULAR, SPLITS, drawn
+from recombine.studies.together.networks import MADE, SIZES, TASKS, design, settings
+from recombine.studies.together.splits import COUNTS, DETERMINED, NEAR, REGULAR, SPLITS, Pairs, drawn
 from recombine.tasks import Draws
 from recombine.tasks.two_factors import LEVELS, BumpsTask, DigitTask, SignalsTask, SignsTask, StripesTask, SumsTask
 
@@ -286,12 +300,42 @@ def test_a_drawn_split_determines_what_it_says(count: int, determined: float) ->
     assert drawn(count, determined, 0) != drawn(count, determined, 1)
 
 
+@pytest.mark.parametrize("make", [even, uneven])
+def test_splits_of_one_number_show_levels_equally_often_or_not(make: Callable[[int], Pairs]) -> None:
+    for seed in range(4):
+        pairs = make(seed)
+        task = SumsTask(pairs=pairs)
+        assert len(set(pairs)) == PAIRS
+        assert determined_share(task.train.codes, task.test.codes, task.space.shape) == 1
+        shown = times(pairs)
+        assert len(shown) == 2 * LEVELS
+        assert (set(shown) == {TIMES}) if make is even else (shown.min() > 0 and shown.std() >= SPREAD)
+    assert make(0) == make(0) != make(1)
+
+
+def test_mixing_kinds_hides_an_order_that_holds_within_each() -> None:
+    """Planted: more influence goes with more errors in each kind, and the kind with less influence errs more."""
+    rng = np.random.default_rng(0)
+    rows = []
+    for kind, less, more in ((EVEN, 0.0, 0.0), (UNEVEN, 2.0, 2.0)):
+        for split in range(8):
+            for member in range(5):
+                influence = float(rng.normal())
+                rows.append((f"digits-{kind}-{split}", "digits", f"{kind}-{split}", kind, member, True,
+                             influence - less, influence + more + 0.5 * float(rng.normal())))  # fmt: skip
+    schema = ["run", "task", "split", "shown", "member", "fitted", "influence", "error"]
+    found = orders(pl.DataFrame(rows, schema=schema, orient="row"))
+    mixed, within = (found.filter(over=how)["rho"] for how in (MIXED, WITHIN))
+    assert len(mixed) == len(within) == 16
+    assert within.mean() > 0.6 > 0.2 > mixed.mean()  # type: ignore[operator]
+
+
 def test_members_cover_their_ranges_evenly_and_differ_between_settings() -> None:
     for members in (2, 8, 32):
         for column, (low, high) in zip(design(members, "a").values(), MADE.values(), strict=True):
             places = np.sort(np.log(np.array(column) / low) / np.log(high / low))
             assert places == pytest.approx((np.arange(members) + 0.5) / members, abs=2e-3)
-    planned = STUDY.planned("paper")
+    planned = settings(SIZES["paper"], None)
     assert len({setting.run.seed for setting in planned.values()}) == len(planned)  # type: ignore[attr-defined]
     rates = np.array([setting.labels["lr"] for setting in planned.values()]).argsort(-1).argsort(-1)
     alike = np.corrcoef(rates)[np.triu_indices(len(rates), 1)]
@@ -300,9 +344,10 @@ def test_members_cover_their_ranges_evenly_and_differ_between_settings() -> None
 
 
 def test_a_run_is_labelled_with_its_task_split_and_how_members_were_made() -> None:
-    quick = STUDY.planned("quick")
+    quick = settings(SIZES["quick"], None)
     assert len(quick) == len(TASKS) * len(REGULAR)
-    assert len(STUDY.planned("paper")) == len(TASKS) * len(SPLITS)
+    assert len(settings(SIZES["paper"], None)) == len(TASKS) * len(SPLITS)
+    assert quick.keys() < STUDY.planned("quick").keys()
     labels, run = quick["bumps-02468"].labels, quick["bumps-02468"].run
     assert (labels["task"], labels["split"]) == ("bumps", "02468")
     assert labels["lr"] == run.optimizer.lr  # type: ignore[attr-defined]

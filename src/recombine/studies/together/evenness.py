@@ -141,6 +141,6 @@ def _asked(task: str) -> tuple[Claim, ...]:
 CLAIMS = tuple(claim for task in ASKED for claim in _asked(task))
 FIGURES = (
     scatter("evenness", "Splits of one number of pairs that show levels equally often, or not", table="evenness",
-            x="influence", y="error", by="shown", facet="task", diagonal=False, x_title="influence of the other factor",
-            y_title="unseen error"),
+            x="influence", y="error", by="shown", facet="task", fitted=False, diagonal=False,
+            x_title="influence of the other factor", y_title="unseen error"),
 )  # fmt: skip
