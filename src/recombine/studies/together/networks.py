@@ -60,7 +60,7 @@ class Size:
 
 
 SIZES: dict[Scale, Size] = {
-    "smoke": Size(members=5, width=12, steps=32, examples=2, epochs=1, splits=("05", "01247", "r20-50"), shown=3),
+    "smoke": Size(members=5, width=12, steps=32, examples=2, epochs=1, splits=("05", "01247", "r20-50"), shown=2),
     "quick": Size(members=8, width=48, steps=800, examples=16, epochs=40, splits=REGULAR, shown=3),
     "paper": Size(members=32, width=256, steps=4000, examples=32, epochs=100),
 }
