@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -83,6 +84,19 @@ def test_names_are_given_once(study: Study[Any]) -> None:
     assert set(study.notes.reasons) <= ids, set(study.notes.reasons) - ids
     assert set(study.notes.captions) <= {figure.id for figure in study.figures}
     assert study.notes.deviations
+
+
+REFERS = re.compile(
+    r"So (it|they|does|do)\b|There,? |They |It (does|do|generalizes|resembles|foretells|puts|turns) |… |And |But "
+    r"|With(out)? it\b|That part|Among them"
+)
+"""How a sentence begins that goes on from the one before."""
+
+
+def test_a_claim_is_understood_by_itself(study: Study[Any]) -> None:
+    """Figures and exports put claims in another order, or show one alone."""
+    referring = [claim.sentence for claim in study.claims if REFERS.match(claim.sentence)]
+    assert not referring
 
 
 def test_every_claim_can_fail(study: Study[Any], results: StudyResult) -> None:

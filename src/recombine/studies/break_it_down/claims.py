@@ -165,7 +165,8 @@ FOUND = (
     _paper("part-does-its-own",
            "In a trained network a part is found that does a subroutine by itself (accuracy of at least .9).",
            _of(DONE, EVERY, limits=SHARE).above(0.5, nothing=0.0), "of masks", 0.948, MASKS),
-    _paper("part-does-not-the-other", "That part does its own subroutine better than the other.",
+    _paper("part-does-not-the-other", "The part that is found for a subroutine of a trained network does it better "
+          "than the other subroutine.",
            _chosen(EVERY, "d_sub").above(), "D_sub", 0.617, "mean D_sub of vision searches; .298 in language"),
     # What short searches show of encoders from scratch is ours: the paper's finds more (faithful-below-short).
     *(_ours(f"removable-agreement-{one}",
@@ -211,7 +212,8 @@ SELECTION = (
       for name, task, of, gain in (("language", "Language", ENCODERS, 0.336), ("vision", "Contours", RESNETS, 0.124))),
     _ours("seeds-alike", "Masks of one subroutine found with different seeds share more weights than chance gives.",
           _alike("seeds"), "log₁₀ of IoU over chance", "the released overlap divides by one mask instead of the union"),
-    _ours("subroutines-alike", "So do masks of different subroutines of one network: parts are not disjoint.",
+    _ours("subroutines-alike", "Masks of different subroutines of one network share more weights than chance gives: "
+          "parts are not disjoint.",
           _alike("subroutines"), "log₁₀ of IoU over chance", "not released as a true IoU"),
 )  # fmt: skip
 
@@ -219,10 +221,11 @@ UNTRAINED = (
     _ours("untrained-passes",
           "In an untrained network, too, a part is found that does a subroutine: masking is training.",
           _of(DONE, CONTROL_TASKS, **FRESH, limits=SHARE).above(0.5, nothing=0.0), "of masks", CONTROL, 0.716),
-    _ours("untrained-d-sub", "And it does that one better than the other, in most masks: D_sub alone says nothing.",
+    _ours("untrained-d-sub", "The part found for a subroutine of an untrained network does it better than the other, "
+          "in most masks: D_sub alone says nothing.",
           _of(pl.col("d_sub") > 0, CONTROL_TASKS, KEEPS, **FRESH, limits=SHARE).above(0.5, nothing=0.5), "of masks",
           CONTROL, 0.93),
-    _paper("untrained-d-abl-rare", "But D_abl below −.05 is rare there.",
+    _paper("untrained-d-abl-rare", "In untrained networks D_abl below −.05 is rare.",
            _of(GAP > 0.05, CONTROL_TASKS, KEEPS, **FRESH, limits=SHARE).below(0.25, nothing=0.5), "of masks", 0.029,
            CONTROL),
     _ours("untrained-some-pass", "In most untrained networks their own search finds a mask that passes.",
@@ -270,8 +273,8 @@ NEW = (
           "smallest difference of D_abl, all settings",
           "−.01, −.11 and −.26 after 0, 40 and 400 steps of members that start at different scales; declared before "
           "its run"),
-    _ours("parts-outgrow-accuracy", "As a share of what the network does with one digit alone (above chance, which "
-          "limits D_abl) it falls, too, from 80 to 160 and from 160 to 400.",
+    _ours("parts-outgrow-accuracy", "Digit pairs: as a share of what the network does with one digit alone (above "
+          "chance, which limits D_abl) D_abl falls, too, from step 80 to 160 and from 160 to 400.",
           rising(*(cells(OF_ONE_DIGIT, "when", pl.col("step") == step) for step in (400, 160, 80)),
                  names=("400 steps", "160", "80"), pair="member"), "smallest difference of D_abl as a share",
           "the rival of the claim before, asked when its means had been seen"),
@@ -279,10 +282,12 @@ NEW = (
           "parts found over all layers.", _layers(MIDDLE),
           "D_abl, all masks of the last stage less all over every layer",
           "seen in the masks that it is judged by"),
-    _ours("removable-above-elsewhere", "So it is in networks of half and twice the width.", _layers(OTHER_WIDTHS),
+    _ours("removable-above-elsewhere", "Contours, networks of half and twice the width: parts of the last stage are "
+          "more removable than parts found over all layers.", _layers(OTHER_WIDTHS),
           "D_abl, all masks of the last stage less all over every layer",
           "judged by networks that were searched so after the claim was made"),
-    _ours("removable-above-fifty", "So it is in networks of 50 layers.", _layers(FIFTY & WITH_CONTACT),
+    _ours("removable-above-fifty", "Contours, networks of 50 layers: parts of the last stage are more removable than "
+          "parts found over all layers.", _layers(FIFTY & WITH_CONTACT),
           "D_abl, all masks of the last stage less all over every layer",
           "one claim with other widths before; apart since it was seen that these alone carry it"),
     *(_ours(f"removable-above-{rule}", f"Inside–number: parts for {rule} are more removable in the last stage than "
@@ -294,38 +299,46 @@ NEW = (
           cells(SPREAD, "along", LAST, pl.col("gated"), asked=cells("unseen", "along", LAST))
           .above(0.0025, nothing=0.0004), "variance of accuracy", "needed for the next claim to mean anything"),
     _ours("structure-predicts-generalization",
-          "The lower a member's D_abl (its parts more removable), the better it does on unseen combinations.",
+          "Digit pairs: the lower a member's D_abl (its parts more removable), the better it does on unseen "
+          "combinations.",
           _rho("d_abl_all").below(), "Spearman's ρ",
           "the paper leaves it open whether modular structure goes with generalization"),
     _ours("structure-beyond-start",
-          "Among members that start from weights of the same size, a lower D_abl still goes with more.",
+          "Digit pairs: among members that start from weights of the same size, a lower D_abl still goes with more "
+          "unseen combinations answered rightly.",
           _rho("d_abl_all", "init_scale").below(), "partial ρ",
           "we set the size of the first weights, .5 to 12, and it moves structure and accuracy alike"),
     _ours("structure-beyond-start-many",
-          "So it does among 200 further members: of those that start from weights of the same size, a lower D_abl goes "
-          "with more.", _many("many", "init_scale"), "partial ρ",
+          "Digit pairs: among 200 further members, of those that start from weights of the same size, a lower D_abl "
+          "goes with more unseen combinations answered rightly.", _many("many", "init_scale"), "partial ρ",
           "what structure-beyond-start leaves open. 200 members show a partial ρ of −.20 in four of five cases (1/√196 "
           "is its error): said before they were trained"),
     _ours("structure-beyond-start-tenths",
-          "So it does beside the ten groups of members that start from weights of nearly the same size.",
+          "Digit pairs: among 200 further members, within ten groups that start from weights of nearly the same size, "
+          "a lower D_abl goes with more unseen combinations answered rightly.",
           _many("many", tables.TENTHS), "partial ρ",
           "rival of the claim before: what a line through ranks of the size leaves over is still its doing. Groups and "
           "ranks are both held still; said before members were trained"),
     # What 512 images leave open of .6 is a variance of .0005.
-    _ours("unseen-varies-one-size", "Members that start from weights of one size differ on unseen combinations, too.",
+    _ours("unseen-varies-one-size", "Digit pairs: members that start from weights of one size differ on unseen "
+          "combinations, too.",
           cells(SPREAD, "alike", LAST, pl.col("gated"), asked=cells("unseen", "alike", LAST))
           .above(0.0006, nothing=0.0005), "variance of accuracy", "needed for the next claim to mean anything"),
-    _ours("structure-one-size", "Among them a lower D_abl goes with more, too.",
+    _ours("structure-one-size", "Digit pairs: among members that start from weights of one size a lower D_abl goes "
+          "with more unseen combinations answered rightly.",
           _rho("d_abl_all", table="alike_ranks").below(), "Spearman's ρ",
           "96 members show a ρ of −.28 in four of five cases (1/√93 is its error): said before they were trained"),
-    _ours("structure-one-size-again", "Among 200 further members that start so, a lower D_abl goes with more.",
+    _ours("structure-one-size-again", "Digit pairs: among 200 further members that start from weights of one size (8 "
+          "times the usual), a lower D_abl goes with more unseen combinations answered rightly.",
           _many("eight"), "Spearman's ρ",
           "structure-one-size found none and structure-beyond-start-many does, in which the 49 that start from weights "
           "of 5.5 to 12 have −.38 by themselves; 200 show −.20 in four of five cases. Said before they were trained"),
-    _ours("structure-one-size-small", "So it does among 200 that start from weights of an eighth of that size.",
+    _ours("structure-one-size-small", "Digit pairs: among 200 members that start from weights of the usual size, a "
+          "lower D_abl goes with more unseen combinations answered rightly.",
           _many("one"), "Spearman's ρ", "as the claim before; said before they were trained"),
-    _ours("structure-one-size-behaviour", "Among 200 that start from the larger weights and do equally well on the "
-          "left digit alone, it goes with more.", _many("eight", "on left digit"), "partial ρ",
+    _ours("structure-one-size-behaviour", "Digit pairs: among 200 members that start from weights of 8 times the usual "
+          "size and do equally well on the left digit alone, a lower D_abl goes with more unseen combinations answered "
+          "rightly.", _many("eight", "on left digit"), "partial ρ",
           "rival: what the whole network does with one digit, which needs no mask; said before they were trained"),
     *(_ours(f"structure-one-size-{task}", f"{called}: of networks that start and learn alike those with a lower D_abl "
             "(their parts more removable) make smaller errors on unseen combinations.",
@@ -338,16 +351,20 @@ NEW = (
             "needed for the claim about D_abl and errors to mean anything: a ρ of .3 between two searches leaves of a "
             "correlation with their mean two thirds")
       for task, called in (("sums", "Vectors that add up"), ("bumps", "Bumps"))),
-    _ours("reliance-one-size", "What the whole network does with the left digit alone predicts it there, too.",
+    _ours("reliance-one-size", "Digit pairs, members that start from weights of one size: what the whole network does "
+          "with the left digit alone predicts what it does on unseen combinations.",
           _rho("on left digit", table="alike_ranks").above(), "Spearman's ρ", "for comparison; it needs no mask"),
     _ours("subnetworks-do-not-predict",
-          "D_sub, the test that untrained networks pass too, predicts it less than D_abl does: |ρ| is smaller.",
+          "Digit pairs: D_sub, the test that untrained networks pass too, predicts what a member does on unseen "
+          "combinations less than D_abl does: |ρ| is smaller.",
           rising(_rho("d_sub_all", value="strength"), _rho("d_abl_all", value="strength"),
                  names=("|ρ| of D_sub", "|ρ| of D_abl"), pair="member"), "|Spearman's ρ|", "for comparison"),
     _ours("structure-beyond-behaviour",
-          "Among members that do equally well on the left digit alone, a lower D_abl still goes with more.",
+          "Digit pairs: among members that do equally well on the left digit alone, a lower D_abl still goes with more "
+          "unseen combinations answered rightly.",
           _rho("d_abl_all", "on left digit").below(), "partial ρ", "what a network does with one digit needs no mask"),
-    _ours("reliance-predicts-generalization", "What the whole network does with the left digit alone predicts it.",
+    _ours("reliance-predicts-generalization", "Digit pairs: what the whole network does with the left digit alone "
+          "predicts what it does on unseen combinations.",
           _rho("on left digit").above(), "Spearman's ρ", "a measure of behaviour for comparison, which needs no mask"),
 )  # fmt: skip
 
@@ -384,7 +401,8 @@ LARGER = (
           "searches: D_abl is lower than from scratch.",
           rising(_in("bert-slow-pretrained"), _in("bert-slow"), names=("pretrained", "from scratch")),
           LESS, SINGULAR, 0.123),
-    *(_ours(f"pretraining-helps-{rule}", f"So it does for {called}.",
+    *(_ours(f"pretraining-helps-{rule}", f"At 1e-4, by brief searches, pretraining makes parts more removable for "
+          f"{called}: D_abl is lower than from scratch.",
             rising(_in(f"{rule}-pretrained"), _in(rule), names=("pretrained", "from scratch")),
             LESS, where, gain)
       for rule, called, gain, where in (
@@ -394,7 +412,8 @@ LARGER = (
     _paper("removable-pretrained", "Over all four rules: without the chosen part of a pretrained encoder that rule "
            "suffers more than the other.",
            _chosen(SLOW & PRETRAINED, unit="base").below(), "D_abl", -0.419, "mean of eight cells of pretrained BERT"),
-    _ours("removable-scratch", "So it is from scratch, by brief searches.",
+    _ours("removable-scratch", "Over all four rules, by brief searches: without the chosen part of an encoder from "
+          "scratch that rule suffers more than the other.",
           _chosen(SLOW & ~PRETRAINED, unit="base").below(), "D_abl", "mean of eight cells of BERT from scratch",
           -0.259),
     _paper("alone-pretrained", "The chosen part of a pretrained encoder does its own rule better than the other.",
@@ -436,7 +455,7 @@ LARGER = (
            cells("accuracy", "bases", run="resnet18-pruned", network="trained", unit=BASE).above(0.9, nothing=0.25),
            "accuracy", 0.949, "pruned ResNet-50: .928, .959, .959"),
     *(_paper(f"removable-pruned-{one}",
-             f"Without the chosen part of such a base for {one}, {one} suffers more than the other.",
+             f"Number–contact, pruned bases: without the chosen part for {one}, {one} suffers more than the other.",
              _in("resnet18-pruned", subroutine=one).below(), "D_abl", value, f"pruned ResNet-50{where}")
       for one, value, where in (("contact", -0.384, ""), ("number", -0.071, ", not significant"))),
     # At 3000 steps of its 31 300 this could be for want of training: residual networks pass after 1500.

@@ -146,7 +146,7 @@ CLAIMS = (
     Claim("row-orthogonal-monolithic",
           "Trained on the same planes, a monolithic model of the same size explains nothing of the whole cube.",
           _of("orthogonal-monolithic", "r2_all").below(0), source=TABLE, unit=CUBE),
-    _paper("beats-the-monolith", "So the compositional model beats the monolithic one.",
+    _paper("beats-the-monolith", "Trained on three planes, the compositional model beats the monolithic one.",
            _order("r2_all", {"monolithic": "orthogonal-monolithic", "compositional": "orthogonal"}),
            "orthogonal", "orthogonal-monolithic"),
     _value("orthogonal", "on three planes", within=0.05),
@@ -219,44 +219,52 @@ CLAIMS = (
     _ours("ablation-composition",
           "With sharing held fixed, alpha compositing still generalizes better than soft occlusion.",
           _order("r2_ood", {"soft, shared": "soft-shared", "alpha, shared": "over-shared"}), unit=APART),
-    _ours("ablation-composition-leaking", "It does where the clamped alpha leaks a tenth.",
+    _ours("ablation-composition-leaking", "With sharing held fixed, alpha compositing generalizes better than soft "
+          "occlusion where its clamped alpha leaks a tenth.",
           rising(_of("soft-shared"), cells("r2_ood", "networks", pl.col("member") >= 8, run="over-shared-leaking"),
                  names=("soft, shared", "alpha that leaks, shared")), unit=APART,
           source="ablation-composition without collapses; of members 8 to 15, the leak was settled on 0 to 7"),
     _ours("ablation-match", "Soft occlusion loses less between seen and unseen when it also composes the data.",
           _order("loss", {"data soft": "soft-matched", "data hard": "soft"}),
           f"{LACKS}, whose data are hard and whose model is soft in every row but one", f"difference of {LOSS}"),
-    _ours("ablation-match-shared", "So it does when the network is shared.", unit=f"difference of {LOSS}",
+    _ours("ablation-match-shared", "With a shared network, too, soft occlusion loses less between seen and unseen when "
+          "it also composes the data.", unit=f"difference of {LOSS}",
           test=_order("loss", {"data soft": "soft-matched-shared", "data hard": "soft-shared"})),
-    *(_ours(f"ablation-match{one}-as-fitted", f"{told} trained until what it saw is fitted as well as where it "
-            "composes the data, it loses more.", unit=f"difference of {LOSS}",
+    *(_ours(f"ablation-match{one}-as-fitted", f"On data that it does not compose soft occlusion{told} loses more, "
+            "trained until it fits what it saw as well as where it composes them.", unit=f"difference of {LOSS}",
             source="the rival of ablation-match: a better fit has more to lose. Said before these were trained",
             test=_order("loss", {"data soft": f"soft-matched{one}", "data hard": f"soft{one}-as-fitted"}))
-      for one, told in (("", "On data that it does not compose,"), ("-shared", "So it does with a shared network:"))),
+      for one, told in (("", ""), ("-shared", " in a shared network"))),
     _ours("large-sharing", "On 64 pixels, trained as long as the rows, one shared network generalizes better than two.",
           rising(*_large("r2_ood", "orthogonal-long", "shared-large"), names=("separate", "shared")), unit=APART),
-    _ours("large-composition", "There alpha compositing does better than soft occlusion, the network shared in both.",
+    _ours("large-composition", "On 64 pixels, trained as long as the rows, alpha compositing does better than soft "
+          "occlusion, the network shared in both.",
           rising(*_large("r2_ood", "shared-large", "alpha-long"), names=("soft, shared", "alpha, shared")), unit=APART),
-    _ours("large-match", "There soft occlusion loses less between seen and unseen when it also composes the data.",
+    _ours("large-match", "On 64 pixels, trained as long as the rows, soft occlusion loses less between seen and unseen "
+          "when it also composes the data.",
           rising(*_large("loss", "matched-large", "orthogonal-long"), names=("data soft", "data hard")),
           unit=f"difference of {LOSS}"),
-    _ours("large-match-shared", "So it does when the network is shared.",
+    _ours("large-match-shared", "On 64 pixels, with a shared network, soft occlusion loses less between seen and "
+          "unseen when it also composes the data.",
           rising(*_large("loss", "matched-shared-large", "shared-large"), names=("data soft", "data hard")),
           unit=f"difference of {LOSS}"),
-    _ours("large-shared-mismatch", "So it does when the network is shared, of networks that explain .93 of what they "
-          "saw.", rising(*_large("loss", "matched-shared-large", "shared-large", fit=0.93),
+    _ours("large-shared-mismatch", "On 64 pixels, among shared networks that explain .93 of what they saw, soft "
+          "occlusion loses less between seen and unseen when it also composes the data.",
+          rising(*_large("loss", "matched-shared-large", "shared-large", fit=0.93),
                          names=("data soft", "data hard")),
           unit=f"difference of {LOSS}", source="asked after the rows of large-match-shared had been seen"),
     # Declared before their runs; they take the places of those of the same name on 64 pixels, which had not fitted.
     _ours("far-sharing", "On 64 pixels, trained for a quarter of the paper's steps, one shared network generalizes "
           "better than two.", rising(*_large("r2_ood", "orthogonal-far", "shared-far"), names=("separate", "shared")),
           unit=APART, source="large-sharing; rival: hard pictures by soft occlusion need two pictures of each sprite"),
-    _ours("far-composition", "There alpha compositing, trained for a tenth, does better than soft occlusion, the "
-          "network shared in both.", rising(*_large("r2_ood", "shared-far", "alpha-long"),
+    _ours("far-composition", "On 64 pixels alpha compositing, trained for a tenth of the paper's steps, does better "
+          "than soft occlusion, trained for a quarter, the network shared in both.",
+          rising(*_large("r2_ood", "shared-far", "alpha-long"),
                                             names=("soft, shared", "alpha, shared")),
           unit=APART, source="large-composition; rival: it is the match with the data that counts (far-match-shared)"),
-    _ours("far-match-shared", "There a shared network with soft occlusion loses less between seen and unseen when it "
-          "also composes the data.", rising(*_large("loss", "matched-shared-far", "shared-far"),
+    _ours("far-match-shared", "On 64 pixels, trained for a quarter of the paper's steps, a shared network with soft "
+          "occlusion loses less between seen and unseen when it also composes the data.",
+          rising(*_large("loss", "matched-shared-far", "shared-far"),
                                             names=("data soft", "data hard")),
           unit=f"difference of {LOSS}", source="large-match-shared"),
     _ours("hard-composition", "Through hard occlusion, which has no derivative where it matters, the model fits its "
@@ -309,10 +317,11 @@ CLAIMS = (
           # Two candidates start with half of the weight each.
           cells("share", "shares", run="vector-learned", candidate="soft_occlusion").above(0.8, nothing=0.5),
           UNKNOWN_C, "weight of soft occlusion"),
-    _ours("learned-generalizes", "It generalizes, though it was not told C.",
+    _ours("learned-generalizes", "On two planes each, a model that learns C generalizes, though it was not told C.",
           _of("vector-learned").above(0.9, nothing=ADDED), UNKNOWN_C),
     _ours("learned-fails",
-          "On one plane each the same model fits as well and does not generalize: the data cannot tell what C is.",
+          "On one plane each a model that learns C fits as well as on two and does not generalize: the data cannot "
+          "tell what C is.",
           _of("vector-learned-one").below(0.9, nothing=INSIDE), UNKNOWN_C),
     _ours("learned-network", "C may even be a small network that works cell by cell.",
           _of("vector-network").above(0.9, nothing=ADDED), UNKNOWN_C),

@@ -150,29 +150,36 @@ CLAIMS = (
           "that has nothing to do with them is.",
           _net("mlp-one-hot", "nonnegative").above(ANYTHING, nothing=ANYTHING),
           source="abstract: “superposition of training data”; compared by eye there", unit="of the output's energy"),
-    Claim("superposition-not-composing", "What a composing decoder draws is not.",
+    Claim("superposition-not-composing", "What a composing decoder draws is less of a sum of what it draws for "
+          "training combinations than what a failing perceptron draws.",
           rising(_net("stripe-decoder", "nonnegative"), _net("mlp-one-hot", "nonnegative"),
                  names=("hard rank-1 rendering", "perceptron")),
           "ours", source="the control that the paper's comparison by eye lacks"),
-    Claim("superposition-kernel", "It resembles what exact regression with the overlap kernel draws.",
+    Claim("superposition-kernel", "What a failing perceptron draws resembles what exact regression with the overlap "
+          "kernel draws.",
           _net("mlp-one-hot", "correlation").above(0.5, nothing=0.0), "ours",
           source="the paper's “binary factorized kernel” is defined nowhere", unit="correlation"),
     Claim("kernel-locates-none", "Exact regression on one-hot codes puts no unseen bump near its place.",
           _kernel("one-hot", "located_inside").below(0.01, nothing=CHANCE), "ours",
           source="for an unseen pair the full conjunction never fires (Lippl and Stachenfeld 2025, theorem 4.2)"),
-    Claim("kernel-stripes-locate", "With stripes it puts every one in its place …",
+    Claim("kernel-stripes-locate", "With stripes exact regression on one-hot codes puts every unseen bump in its "
+          "place.",
           _kernel("one-hot, stripes", "located").above(0.99, nothing=CHANCE), "ours",
           source="the paper names tangent kernels without a figure"),
-    Claim("kernel-stripes-picture", "… and still draws worse than a blank picture: a cross, not a bump.",
+    Claim("kernel-stripes-picture", "With stripes exact regression on one-hot codes still draws worse than a blank "
+          "picture: a cross, not a bump.",
           _kernel("one-hot, stripes", "over_blank").above(BLANK, nothing=BLANK), "ours",
           source="what stripes alone can teach", unit=OVER),
-    Claim("kernel-sums-of-stripes", "Where the answer is the sum of the stripes instead of their product, the same "
-          "regression composes.", _kernel("one-hot, sums", "over_blank").below(0.1, nothing=BLANK), "ours",
+    Claim("kernel-sums-of-stripes", "Where the answer is the sum of the stripes instead of their product, exact "
+          "regression on one-hot codes composes.",
+          _kernel("one-hot, sums", "over_blank").below(0.1, nothing=BLANK), "ours",
           source="the control that says what fails is the product, not the unseen", unit=OVER),
-    Claim("variance-penalty", "Forcing each factor's picture to be a stripe cuts the unseen error at least 50 times.",
+    Claim("variance-penalty", "Forcing each factor's picture to be a stripe cuts the unseen error of a pixel decoder "
+          "at least 50 times.",
           _cut("pixel", "pixel-variance"), "ours",
           source="the authors' penalty, on a decoder of ours; their weights show 190 times", unit="powers of ten"),
-    Claim("variance-stripes", "It does so by making more than nine tenths of each level's picture a stripe.",
+    Claim("variance-stripes", "The authors' penalty makes more than nine tenths of each level's picture in a pixel "
+          "decoder a stripe.",
           # Without the penalty .34.
           _net("pixel-variance", "stripe").above(0.9, nothing=0.34), "ours",
           source="as in the authors' embedding network, on a decoder of ours", unit="of the pictures' variance"),
@@ -186,13 +193,14 @@ CLAIMS = (
           # It places every seen one.
           _net("pixel", "located_inside").below(0.1, nothing=1.0), "ours",
           source="of unseen cells more than one pixel from every seen one, where a copy of a seen bump cannot count"),
-    Claim("stripes-locate", "With stripes it puts nearly every one there.",
+    Claim("stripes-locate", "With stripes a pixel-shared decoder puts nearly every unseen bump in its place.",
           _net("pixel-stripes", "located").above(0.9, nothing=COPIED), "ours", source="the paper gives no location"),
     Claim("stripes-compose", "Stripes in the training set make a decoder compose.",
           _net("pixel-stripes").below(0.1, nothing=BLANK), source=README, unit=OVER),
     _tells("score-output", "The product share of the output's kernel tells composing networks from failing ones.",
            "multiplicative, output", "all"),
-    _tells("score-released", "So does the released score, at the last hidden layer.", "rescaled, last hidden", "all"),
+    _tells("score-released", "The released score, at the last hidden layer, tells composing networks from failing "
+          "ones.", "rescaled, last hidden", "all"),
     _tells("score-seen", "The product share of the tangent kernel tells them apart from seen combinations alone.",
            "multiplicative, tangent kernel", "seen"),
     *(claim for name, kind, without in (("kernel", KERNEL, 0.27), ("cnn", CNN, 0.3)) for claim in (
@@ -215,14 +223,15 @@ CLAIMS = (
           "The authors' penalty cuts the unseen error of their embedding network at least 50 times.",
           _cut("embedding", "embedding-regularised"),
           published=_weights(math.log10(2.76e-2 / 1.45e-4), "2.76e-2 without, 1.45e-4 with it"), unit="powers of ten"),
-    Claim("embedding-composes", "With it the embedding network composes.",
+    Claim("embedding-composes", "With the authors' penalty their embedding network composes.",
           _log("embedding-regularised").below(-1.0, nothing=math.log10(BLANK)),
           published=_weights(math.log10(1.45e-4 / (math.pi * 1.5**2 / 1024)), "1.45e-4"),
           unit="log₁₀ of the error over a blank picture's"),
-    Claim("embedding-plain", "Without it the unseen error of the embedding network is 2.76e-2.",
+    Claim("embedding-plain", "Without the authors' penalty the unseen error of their embedding network is 2.76e-2.",
           _log("embedding", "mse").near(0.3), published=_weights(math.log10(2.76e-2), "one seed"),
           source="judged within a factor of 2", unit="log₁₀ of the error"),
-    Claim("embedding-stripes", "With it, more than nine tenths of each level's picture is a stripe.",
+    Claim("embedding-stripes", "With the authors' penalty, more than nine tenths of each level's picture in their "
+          "embedding network is a stripe.",
           # Two fifths in the authors' network without the penalty.
           _net("embedding-regularised", "stripe", limits=(0.0, 1.0)).above(0.9, nothing=0.4),
           published=_weights(0.94, "93 % (x) and 95 % (y)"), unit="of the pictures' variance"),
@@ -264,16 +273,19 @@ CLAIMS = (
           rising(_net("cnn-box"), _net("cnn"), names=("9 × 9 held out", "17 × 17"), pair="member"), "ours",
           source="the authors' scripts vary the hold-out, and with it the number of examples; no figure. Rival: more "
           "of a small box is its rim, where a copy of a neighbour is less wrong (asked in box-cnn-inside)", unit=OVER),
-    Claim("box-cnn-inside", "It does so too at places that have no seen neighbour: more of these bumps are placed.",
+    Claim("box-cnn-inside", "Where fewer are held out a convolutional decoder places more bumps also where no "
+          "neighbour was seen.",
           rising(_net("cnn", "located_inside"), _net("cnn-box", "located_inside"),
                  names=("17 × 17 held out", "9 × 9"), pair="member"), "ours",
           source="the rival of box-cnn: unseen places more than one pixel from every seen one"),
-    Claim("box-kernel", "So does exact regression on population codes: the error grows with the box.",
+    Claim("box-kernel", "Exact regression on population codes, too, draws unseen combinations better where fewer are "
+          "held out: the error grows with the box.",
           rising(*(_kernel(boxed(part), "over_blank") for part in BOXES), names=[f"{part:g} N" for part in BOXES],
                  pair="depth"), "ours",
           source="the authors' five sizes, every seen combination given once. Rival of box-cnn: convolutions, of which "
           "there are none here", unit=OVER),
-    Claim("box-kernel-inside", "Whatever the box, it puts no bump in its place that has no seen neighbour.",
+    Claim("box-kernel-inside", "Whatever the box that is held out, exact regression on population codes puts no bump "
+          "in its place that has no seen neighbour.",
           cells("located_inside", "kernels", problem=[boxed(part) for part in BOXES], unit="depth", take="max")
           .below(0.01, nothing=CHANCE), "ours",
           source="the rival of box-kernel, asked when its table had been seen", unit="of these, in the box with most"),
@@ -282,12 +294,12 @@ CLAIMS = (
           published=_notebook(math.log10(3.36 / 2.54), "3.36e-3 with the code's own variance, 2.54e-3 with 11 "
                               "times that, read off a plot"),
           source="rival: it is smoothing that any learner does (asked in code-kernel)", unit="powers of ten"),
-    Claim("code-kernel", "So it does for exact regression.",
+    Claim("code-kernel", "A wider population code lowers the error of exact regression on unseen combinations, too.",
           rising(*(_kernel(widened(times), "over_blank") for times in (11, 5, 1)),
                  names=[f"{times} times the variance" for times in (11, 5, 1)], pair="depth"), "ours",
           source="the rival of code-cnn: no features are learnt here; on the 17 × 17 box", unit=OVER),
-    Claim("code-kernel-deep", "It does so at about the depth of the authors' network, six to twelve layers, and with "
-          "their 9 × 9 box.",
+    Claim("code-kernel-deep", "A wider population code lowers the error of exact regression at about the depth of the "
+          "authors' network, six to twelve layers, and with their 9 × 9 box.",
           rising(*(_kernel(widened(times, DEEP_BOX), "over_blank") for times in (11, 5, 1)),
                  names=[f"{times} times the variance" for times in (11, 5, 1)], pair="depth"), "ours",
           source="code-kernel, whose layers are one to four and whose box is 17 × 17; said before it was computed",
@@ -303,8 +315,8 @@ CLAIMS = (
           _log("embedding-rank").above(math.log10(0.5), nothing=math.log10(AS_SEEN)), "ours",
           source="the authors' penalty has two parts that they do not try apart. Rival: the rank does it, and stripes "
           "come by themselves", unit="log₁₀ of the error over a blank picture's"),
-    Claim("embedding-even-long", "The other part alone, even vectors, makes the embedding network compose; trained "
-          "twice as long, at a rate that falls.",
+    Claim("embedding-even-long", "One part of the authors' penalty alone, even vectors, makes their embedding network "
+          "compose; trained twice as long, at a rate that falls.",
           _log("embedding-even-long").below(-1.0, nothing=math.log10(BLANK)), "ours",
           source="the rival of embedding-rank: stripes do it; rank is not charged, but stripes have rank 2 at most. "
           "Of half the steps at a constant rate three of eight had fitted",

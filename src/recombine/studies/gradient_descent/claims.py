@@ -130,7 +130,8 @@ SCAN = (
           source="section 5.2, figure 3b", unit="accuracy"),
     Claim("scan-resistance", "Unseen commands with “jump” are answered worse in A than in B.",
           _resists("scan-a", "scan-b", "scan"), source="section 5.2, figure 3b", unit="accuracy"),
-    Claim("scan-resistance-new", "So they are where only “jump” has another action word drawn in training.",
+    Claim("scan-resistance-new", "Unseen commands with “jump” are answered worse in A than where “jump” alone has "
+          "another action word drawn in training.",
           _resists("scan-a", "scan-new", "scan"),
           source="appendix B words B so; “jump” still stands alone wherever it is left. Declared before its run; at "
           "paper scale only", unit="accuracy"),
@@ -201,7 +202,8 @@ STEPS = (
           "step where it is redundant.", _across("after"),
           source="proposition 5: ∂Ŷᵢ/∂Xⱼ ≠ 0; on the toy with two outputs, with the control the paper has not",
           unit="E|∂Ŷᵢ/∂Xⱼ|"),
-    Claim("both-moved", "There, too, the step changes these slopes more where the other input is redundant.",
+    Claim("both-moved", "Where both answers are asked, the first step changes slopes of an answer along the other "
+          "input more where that is redundant.",
           _across("added"), whose="ours", unit="E|Δ ∂Ŷᵢ/∂Xⱼ|"),
     Claim("both-cancel",
           "The terms of the two answers do not cancel in that step: more survives than of terms at right angles.",
@@ -251,7 +253,7 @@ OPTIMIZERS = (
       for name in ("SGD", "momentum", "Adam", "sign")),
     _resists_equally("optimizer-evolution", "Stopped below the same loss, a search without gradients resists too.",
                      "toy", of.EVOLUTION, "the control that the paper's title asks for, on the toy"),
-    Claim("optimizer-special", "Gradient descent resists more than that search does.",
+    Claim("optimizer-special", "Gradient descent resists more than a search without gradients does.",
           rising(*(_stopped("toy", name, "A") for name in ("SGD", of.EVOLUTION)),
                  names=("gradient descent", "evolution")),
           source="the title and the conclusion: the bias “is caused by gradient descent”",

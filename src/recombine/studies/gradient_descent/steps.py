@@ -234,14 +234,16 @@ LATER = (
           f"Within {EARLY} gradient steps X₂ comes to have more influence where it is redundant than where it says "
           "nothing.", _first(MORE), whose="ours", unit=SIZE,
           source=f"what one-step-added leaves open, with its networks, rate and size of batch; {BY_LOOK}"),
-    Claim("steps-added-alike", "So it does beside a control in which either label, and either X₂, is as frequent.",
+    Claim("steps-added-alike", f"Within {EARLY} steps X₂ comes to have more influence where it is redundant than in a "
+          f"control in which either label, and either X₂, is as frequent.",
           _first(MORE_ALIKE), whose="ours", unit=SIZE,
           source="rival: two thirds of A's labels are 0 and half of B's, which moves slopes without any redundancy. B″ "
           f"draws Y₁ and Y₂ each as often 1 as A does, one time in three, whatever the other is; {BY_LOOK}"),
     Claim("steps-risen", f"Within {EARLY} steps the influence of a redundant X₂ rises above that of its start.",
           _first(RISEN), whose="ours", unit=SIZE,
           source=f"rival: A may lie above a control only because the control unlearns a random start; {BY_LOOK}"),
-    Claim("steps-share", "X₂ comes to have a larger share of the influence of both inputs, too, than in B″.",
+    Claim("steps-share", f"Within {EARLY} steps a redundant X₂ comes to have a larger share of the influence of both "
+          f"inputs, too, than in that control, B″.",
           _first(SHARE), whose="ours", unit="of influence",
           source="rival: A learns faster and all of its slopes grow, along X₁ as along X₂; the difference is not "
           f"normalised, the share is; {BY_LOOK}"),
@@ -262,26 +264,31 @@ LATER = (
           f"Where both answers are asked, within {EARLY} steps each input comes to have more influence on the other "
           "answer where it is redundant.", _first(MORE, BOTH), whose="ours", unit=SIZES,
           source=f"what both-added leaves open; {BY_LOOK}"),
-    Claim("both-steps-added-alike", "So it does beside the control in which either label is as frequent.",
+    Claim("both-steps-added-alike", "Where both answers are asked, each input comes to have more influence on the "
+          "other answer where it is redundant than in B″, too, in which either label is as frequent.",
           _first(MORE_ALIKE, BOTH), whose="ours", unit=SIZES, source=f"as steps-added-alike; {BY_LOOK}"),
-    Claim("both-steps-turned", "There, too, the first step turns these slopes to where the redundancy points.",
+    Claim("both-steps-turned", "Where both answers are asked, too, the first step turns slopes along the other input "
+          "to where the redundancy points.",
           _turned("both-steps"), whose="ours", unit="E ∂ŷᵢ/∂Xⱼ, downwards",
           source=f"as steps-turned. One look. {DECLARED}"),
     Claim("steps-half-turned",
-          "The first step turns them, too, where X₂ depends on Y₁ half as much and every combination is shown.",
+          "The first step turns slopes along X₂, too, where X₂ depends on Y₁ half as much and every combination is "
+          "shown.",
           _after("alike", 1, "tilt").minus(_after("half", 1, "tilt")).above(0), whose="ours",
           unit="E ∂ŷ/∂X₂, downwards",
           source="rival of steps-turned: that (1, 1) is missing does it, and not the dependence as such. The setting "
           f"lies midway between A and B″ in every combination. One look. {DECLARED}"),
-    Claim("steps-half-as-far", "It turns them half as far: by as much as from there to A, where (1, 1) is missing.",
+    Claim("steps-half-as-far", "Where X₂ depends on Y₁ half as much and every combination is shown, the first step "
+          "turns slopes along X₂ half as far as where (1, 1) is missing.",
           _after("alike", 1, "tilt").minus(_after("half", 1, "tilt"))
           .minus(_after("half", 1, "tilt").minus(_after("a", 1, "tilt"))).near(0.0008, theory=0), whose="ours",
           unit="E ∂ŷ/∂X₂",
           source="the expected gradient of a first step is linear in how often each combination is drawn, so that a "
           "combination that is missing can do no more than one that is rare. Judged within a quarter of what A turns. "
           f"One look. {DECLARED}"),
-    Claim("steps-half-added", f"Within {EARLY} steps X₂ comes to have more influence there than in B″: no combination "
-          "has to be missing.", _first(HALVED), whose="ours", unit=SIZE,
+    Claim("steps-half-added", f"Where X₂ depends on Y₁ half as much and every combination is shown, X₂ comes within "
+          f"{EARLY} steps to have more influence than in B″: no combination has to be missing.",
+          _first(HALVED), whose="ours", unit=SIZE,
           source=f"rival of steps-added-alike, that (1, 1) is missing; {BY_LOOK}"),
     *_paced("slow", "a quarter of"), *_paced("fast", "four times"),
 )  # fmt: skip

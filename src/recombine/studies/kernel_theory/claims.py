@@ -119,7 +119,8 @@ EXACT = (
           "Where CD-3 is solved (rectified quadratic, depth 3), conjunctions with context outweigh context.",
           _effect(GAIN, 6).above(0),
           source="figure 3, Rep 1: right conjunction .617, context .039, as we read it of signs; here ANOVA effects"),
-    Claim("context-weights-shortcut", "Where it fails (ReLU, depth 3), context itself outweighs them: the shortcut.",
+    Claim("context-weights-shortcut", "Where CD-3 is failed (ReLU, depth 3), context outweighs conjunctions with it: "
+          "the shortcut.",
           _effect(-GAIN, 2).above(0),
           source="figure 3, Rep 2: context .507, right conjunction .084, as we read it of signs; here ANOVA effects"),
     Claim("context-weights-signs", "The weights that the paper prints of support vector machines are those of their "
@@ -184,7 +185,8 @@ DENSE = (
             published=_figure(1.0, "figure 4"))
       for name, sentence, loss in (
           ("equivalence-rich", "Rich networks solve transitive equivalence.", "squared error"),
-          ("equivalence-rich-logistic", "They solve it by logistic loss too.", "logistic"))),
+          ("equivalence-rich-logistic", "Rich networks solve transitive equivalence by logistic loss, too.",
+                "logistic"))),
     Claim("equivalence-lazy", "Lazy networks stay near chance.", _lazy("right", "equivalence").below(0.75, nothing=1),
           published=_figure(0.417, "figure 4: 10 of 24 unseen pairs"), source="nothing: they would do as rich ones"),
     Claim("equivalence-crossover", "In between, the margin grows as σ falls from 1 to .1 to .01.",
@@ -248,8 +250,8 @@ PICTURES = (
       for task, sentence in (
           ("extrapolation", "Image networks leak: with one anchor they apply less of the rule to unseen pairs than to "
            "new images of seen ones."),
-          ("interpolation", "With two anchors they do too."),
-          ("asymmetric", "With one anchor at the end they do, too."))),
+          ("interpolation", "Image networks leak with two anchors, too."),
+          ("asymmetric", "Image networks leak with one anchor at the end, too."))),
     Claim("image-leak-intercept", "With one anchor at the end, image networks miss by a constant besides.",
           _image(pl.col("intercept") / 2, "asymmetric", place="near").below(0), unit="of an item",
           published=_figure(-1.58, f"{ADDITION} at distance 0, values of items"), source=f"{ITEM}; {MAP}"),
@@ -260,7 +262,7 @@ PICTURES = (
       for name, sentence, place, value, where in (
           ("image-leak-anchors-near", "The second anchor makes the leak smaller where images lie over each other.",
            "near", 0.099, "distance 0: .554 and .653"),
-          ("image-leak-anchors", "So it does where they are far apart.",
+          ("image-leak-anchors", "The second anchor makes the leak smaller where images are far apart.",
            "far", 0.058, "the largest distance: .776 and .834"))),
     _near_far("image-distance-extrapolation", "Images farther apart leak less (one anchor).", "slope", "extrapolation",
               _figure(0.222, f"{ADDITION}: .554 to .776")),

@@ -181,7 +181,8 @@ CLAIMS = (
           _of(NET, 64, rate=0.32).above(0), whose="ours", unit="of σ, gained less lost",
           source="width 64, the same start and σ at both rates, where both fit: half a σ of twenty. Rival: those "
           "that fit at .32 are others, which pairs rule out; seen at 24 starts before"),
-    Claim("map-edge", "At the edge of stability they lose it again: at .64 starts do not solve what they do at .02.",
+    Claim("map-edge", "At the edge of stability networks lose what they solved: at .64 starts do not solve what they "
+          "do at .02.",
           _of(NET, 64, rate=0.64).below(0), whose="ours", unit="of σ, gained less lost",
           source="width 64, as above; seen at 24 starts before"),
     Claim("map-rare", "That a rich network fails is rare, and rarer the wider it is.",

@@ -55,7 +55,7 @@ CLAIMS = (
            _of("R²", "additive", value=VALUE > 0, counted=True).above(0.8, nothing=0.5), SUM, SHARE),
     _asked("more-than-one-factor", "It is not one factor alone: adding up errs less than the best single factor, "
            "chosen in hindsight.", _errs_less("additive", ONE), SUM, LOG),
-    _asked("more-than-one-mostly", "On most tables adding up explains more than that factor by .05 or more.",
+    _asked("more-than-one-mostly", "On most tables adding up explains more than the best single factor by .05 or more.",
            cells(pl.col("beyond one") >= 0.05, "each", JUDGED, unit="table", counted=True).above(0.5, nothing=0.5),
            SUM, SHARE),
     _asked("adds-up-beyond-noise", "Where cells have several rows, more than half of what is not noise within cells is "
@@ -66,16 +66,19 @@ CLAIMS = (
                   names=("crops", "panels")), SUM, "R²"),
     _asked("forecast-centred", "The forecast error is neither too small nor too large: the mean of log (forecast / "
            "realised) is 0.", _of("log of forecast over realised error").near(0.1, theory=0.0), FORETOLD, LOG),
-    _asked("forecast-centred-structured", "So it is where whole pairs of levels are held out.",
+    _asked("forecast-centred-structured", "Where whole pairs of levels are held out, the forecast error is neither too "
+          "small nor too large, either.",
            _of("log of forecast over realised error", holes="structured").near(0.1, theory=0.0), FORETOLD, LOG),
     _asked("forecast-interval", "The 90 % interval of the forecast holds the realised error nine times in ten.",
            _of("forecast interval holds", holes=("random", "structured")).near(0.05, theory=0.9), FORETOLD,
            "of hold-outs"),
     _asked("cell-intervals", "The 90 % interval of a cell holds its answer nine times in ten.",
            _of("cell intervals hold").near(0.05, theory=0.9), FORETOLD, "of cells"),
-    _asked("cell-intervals-sparse", "So it does where hardly more cells are seen than adding up needs.",
+    _asked("cell-intervals-sparse", "The 90 % interval of a cell holds its answer nine times in ten where hardly more "
+          "cells are seen than adding up needs, too.",
            _of("cell intervals hold", holes="sparse").near(0.05, theory=0.9), FORETOLD, "of cells"),
-    _asked("textbook-intervals-sparse", "There, the 90 % intervals of least squares hold less often than they say.",
+    _asked("textbook-intervals-sparse", "Where hardly more cells are seen than adding up needs, the 90 % intervals of "
+          "least squares hold less often than they say.",
            _of("textbook cell intervals hold", holes="sparse").below(0.9, nothing=0.9), FORETOLD, "of cells"),
     *(_asked(f"{id}-orders-errors", f"{name} orders the errors of single cells.",
              _of(f"{what} orders errors", holes="sparse", limits=CORRELATION).above(), SINGLE, RHO)
@@ -101,7 +104,7 @@ CLAIMS = (
     _asked("kernel-foretells-lazy", "What an ensemble of lazy networks answers to unseen cells, kernel theory "
            "foretells (correlation above .9).", _of("correlation with the kernel", LAZY, FIRST, limits=CORRELATION)
            .above(0.9, nothing=0.0), THEORY, "correlation"),
-    _asked("kernel-foretells-lazy-best", "It foretells lazy networks better than rich ones.",
+    _asked("kernel-foretells-lazy-best", "Kernel theory foretells lazy networks better than rich ones.",
            rising(*(_of("correlation with the kernel", rule, FIRST, limits=CORRELATION) for rule in (RICH, LAZY)),
                   names=("rich", "lazy"), pair="table"), THEORY, "correlation"),
     _asked("kernel-over-adding-up", "What lazy networks answer lies nearer to what the kernel says than to adding up.",

@@ -93,8 +93,8 @@ CLAIMS = (
     *(_asked(f"kernel-beyond-count-{task}", "The kernel prediction orders networks that saw equally many "
              f"combinations ({task}).", _of(GIVEN_COUNT, "kernel", task=task).above(), THEORY)
       for task in (*ADDING, *NOT_ADDING)),
-    _asked("kernel-where-answers-add-up", "It does so better on tasks whose answers are sums of one part per factor, "
-           "as it assumes, than on the others.",
+    _asked("kernel-where-answers-add-up", "The kernel prediction orders networks that saw equally many combinations "
+          "better on tasks whose answers are sums of one part per factor, as it assumes, than on the others.",
            rising(_by_task(GIVEN_COUNT, "kernel", NOT_ADDING), _by_task(GIVEN_COUNT, "kernel", ADDING),
                   names=("other answers", "answers that add up")), THEORY),
     *(_asked(f"{lens}-beyond-making", f"{what} tells networks apart that saw the same rows, with the size of "

@@ -126,7 +126,8 @@ def _asked(task: str) -> tuple[Claim, ...]:
               "our explanation of influence-beyond-count, that drawn splits show some levels more than others. Rival: "
               f"being regular, which neither kind is here. {DECLARED}",
               "error of uneven splits less that of even ones"),
-        claim("uneven-less-influence", f"They have less influence there ({task}).",
+        claim("uneven-less-influence", f"Of as many pairs seen, networks have less influence where these show levels "
+              f"unequally often ({task}).",
               rising(*(_splits("influence", kind, task) for kind in reversed(both)), names=tuple(reversed(both))),
               "the other half of that explanation: less influence with more errors goes against the order within each "
               f"kind. {DECLARED}",
