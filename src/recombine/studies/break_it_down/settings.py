@@ -94,7 +94,8 @@ def settings(size: Size, members: int | None) -> Mapping[str, Setting]:
         found |= {"digit-pairs-alike": alike(size, members or 96), "digit-pairs-when": when(size, members or 24)}
         found |= many(size, members or 200)
         found |= {
-            f"{name}-alike-{search}": two_factors(name, task, search, members or 96)
+            f"{name}-{called}-{search}": two_factors(f"{name}, {title}", task, search, members or most, seed)
+            for called, title, most, seed in (("alike", "one size", 96, 0), ("many", "many", 400, 1))
             for name, task in (("sums", SumsTask), ("bumps", BumpsTask))
             for search in (0, 1)
         }
@@ -310,18 +311,18 @@ def many(size: Size, members: int) -> dict[str, Setting]:
     }  # fmt: skip
 
 
-def two_factors(name: str, task: type[TwoFactors], search: int, members: int) -> Setting:
+def two_factors(title: str, task: type[TwoFactors], search: int, members: int, seed: int) -> Setting:
     """The same question of networks that are told two factors exactly, in half of all combinations, and whose answers
     add up or multiply. Each is searched twice, in another order, so that what a search repeats of D_abl is known."""
     asked = task(offsets=(0, 1, 2, 4, 7))
     inputs, outputs = asked.numbers
     run = TrainingRun(
         task=asked, model=Perceptron(widths=(inputs, 48, 48, outputs)), members=members, steps=1000, batch_size=32,
-        optimizer=AdamW(lr=4e-3, weight_decay=0.1, schedule=Cosine(steps=1000, floor=0.02)), measured=(
+        seed=seed, optimizer=AdamW(lr=4e-3, weight_decay=0.1, schedule=Cosine(steps=1000, floor=0.02)), measured=(
             Measured(measure="per_combination", arguments={"count": 1}),
             Measured(measure="modularity", arguments={"epochs": 25, "penalties": "5,20", "seed": search})),
     )  # fmt: skip
-    return Setting(run, {"task": f"{name}, one size", "search": search})
+    return Setting(run, {"task": title, "search": search})
 
 
 def bert(called: str, protocol: Protocol, bases: int, before: Pretraining | None = None, untrained: int = 0,
