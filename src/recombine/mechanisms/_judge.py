@@ -24,7 +24,7 @@ from recombine.mechanisms.causes.ignored import ignored, ignored_words
 from recombine.mechanisms.causes.literal import LITERAL
 from recombine.mechanisms.causes.summing import adds_up
 from recombine.mechanisms.compared.case import Case
-from recombine.mechanisms.compared.comparing import Comparison
+from recombine.mechanisms.compared.comparing import Comparison, most_wrong
 from recombine.mechanisms.compared.fitting import fails_though_unfitted, in_part
 from recombine.mechanisms.compared.reach import reach
 from recombine.mechanisms.rivals.by_heart import SHRINKING
@@ -37,7 +37,7 @@ from recombine.mechanisms.rivals.tails import heavy_tails
 from recombine.mechanisms.rivals.written import PUT_RIGHT, Written, written
 from recombine.mechanisms.rivals.wrong_where_seen import wrong_where_seen, wrong_words
 from recombine.mechanisms.tables.besides import MISREAD, misread, misread_words
-from recombine.mechanisms.verdicts.deciding import decide
+from recombine.mechanisms.verdicts.deciding import WORSE, decide
 from recombine.mechanisms.verdicts.noted import noted
 from recombine.mechanisms.verdicts.reconsidering import (
     Ruling,
@@ -250,9 +250,13 @@ def _explained(case: Case, ruling: Ruling, found: Sequence[Finding], width: Inte
     """The verdict with what is left to say of it: how far few combinations tell, and what failing ones have in
     common where no mechanism is named."""
     (verdict, why), answers = ruling, case.answers
+    if verdict == "composes" and why.startswith(WORSE) and width.low <= 0:
+        why = ""
+    # Answers are wrong here and there or not at all: that so few combinations have no more wrong is no narrower bound.
+    few = answers.classes is not None and most_wrong(0.0, float(answers.unseen.sum())) > case.margin
     if verdict == "composes" and not why and width.mean < -case.margin:
         why = BETTER if width.high < -case.margin else "no worse than seen ones"
-    elif verdict == "composes" and width.high > case.margin and not why:
+    elif verdict == "composes" and not why and (few or width.high > case.margin):
         why = f"as it answers seen ones, as far as {int(answers.unseen.sum()):,} of them tell"
     elif verdict == "unclear" and (shift := shifted(case.bare.at(case.bare.unseen), case.over, case.margin)):
         why = f"{why}. {shift[:1].upper()}{shift[1:]}"

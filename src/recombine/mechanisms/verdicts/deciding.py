@@ -39,6 +39,7 @@ FEWEST_DEALT = 3
 ONE_FOR_ALL = "always giving the same answer is clearly better there"
 ALTOGETHER = "whether it fails altogether is open"
 """Where composing is ruled out, and more than a part may be lost."""
+WORSE = "worse than seen ones"
 KNEW = "of what it knows of seen ones, beyond always giving the same answer,"
 
 NOISIER = (
@@ -123,7 +124,7 @@ def _within_the_margin(
         return "composes", ""
     twice = average(answers, over, (1.0, answers.error, answers.unseen), (-TIMES, answers.error, answers.compared))
     times = ", with more than twice their error" * (answers.classes is None and twice.low > 0)
-    return "composes", f"worse than seen ones{times}, but by less than the margin of {margin:g}"
+    return "composes", f"{WORSE}{times}, but by less than the margin of {margin:g}"
 
 
 def _past_the_margin(
