@@ -27,7 +27,6 @@ from recombine.studies.together.evenness import (
     WITHIN,
     even,
     orders,
-    times,
     uneven,
 )
 from recombine.studies.together.lenses import (
@@ -53,7 +52,7 @@ from recombine.studies.together.lenses import (
     variances,
 )
 from recombine.studies.together.networks import MADE, SIZES, TASKS, design, settings
-from recombine.studies.together.splits import COUNTS, DETERMINED, NEAR, REGULAR, SPLITS, Pairs, drawn
+from recombine.studies.together.splits import COUNTS, DETERMINED, NEAR, REGULAR, SPLITS, Pairs, drawn, times
 from recombine.tasks import Draws
 from recombine.tasks.two_factors import LEVELS, BumpsTask, DigitTask, SignalsTask, SignsTask, StripesTask, SumsTask
 

@@ -26,6 +26,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from recombine.statistics import crossed_interval, interval, jackknife, partial_spearman, spearman
 from recombine.statistics.ranks import ranks
+from recombine.studies.together.splits import unevenness
 
 
 @dataclass(frozen=True)
@@ -64,8 +65,9 @@ BETWEEN_PART, ROWS_PART = "part between splits of equal number", "part on the sa
 BETWEEN = "between splits of equal number"
 GIVEN_CURVED = "given how networks were made with squares and products"
 GIVEN_BOTH = "given the number seen and how networks were made"
-AFTERWARDS = (ON_REGULAR, ON_DRAWN, BETWEEN_PART, ROWS_PART, BETWEEN, GIVEN_CURVED, GIVEN_BOTH)
-"""Looked at after the results: no claim asks for these."""
+GIVEN_SHOWN = "given the number seen and how unequally often levels are"
+AFTERWARDS = (ON_REGULAR, ON_DRAWN, BETWEEN_PART, ROWS_PART, BETWEEN, GIVEN_CURVED, GIVEN_BOTH, GIVEN_SHOWN)
+"""Looked at after the results: no claim asks for these, but for the last, which a claim asks for that came later."""
 MADE, TELLING = ("init_scale", "lr", "weight_decay"), ("kernel", "influence", "structure")
 SCHEMA = {"kind": pl.String, "lens": pl.String, "task": pl.String, "split": pl.String, "rho": pl.Float64,
           "networks": pl.Int64, "half": pl.String}  # fmt: skip
@@ -94,6 +96,7 @@ def by_setting(networks: pl.DataFrame) -> pl.DataFrame:
         GIVEN_SUPPORT: (_given("support"), list(LENSES), every),
         GIVEN_COUNT: (_given("share_seen"), counted, every),
         GIVEN_BOTH: (_given("share_seen", *MADE), list(TELLING), every),
+        GIVEN_SHOWN: (_given("share_seen", "unevenness"), counted, every),
         ON_REGULAR: (_given("share_seen"), counted, ~drawn),
         ON_DRAWN: (_given("share_seen"), counted, drawn),
         **{kind: (_at_equal_number(kind), counted, every) for kind in (BETWEEN_PART, ROWS_PART, BETWEEN)},
@@ -159,8 +162,9 @@ def summary(values: pl.DataFrame) -> pl.DataFrame:
 
 def _columns(networks: pl.DataFrame) -> Columns:
     """What correlations are made of, as arrays: they are made a thousand times."""
-    found = networks.with_columns(setting=pl.col("run").rank("dense"))
-    return {name: found[name].cast(pl.Float64).to_numpy() for name in (*ALL, *MADE, "error", "setting")}
+    uneven = pl.col("split").replace_strict(unevenness(), default=None, return_dtype=pl.Float64)
+    found = networks.with_columns(setting=pl.col("run").rank("dense"), unevenness=uneven)
+    return {name: found[name].cast(pl.Float64).to_numpy() for name in (*ALL, *MADE, "unevenness", "error", "setting")}
 
 
 def _known(networks: Columns, *names: str) -> Columns:

@@ -7,6 +7,7 @@ random the number of pairs and the share of the others that they determine, if f
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from typing import TypedDict
 
 import numpy as np
@@ -60,6 +61,18 @@ def _forest(pairs: np.typing.NDArray[np.int64]) -> np.typing.NDArray[np.bool_]:
 def joined(pairs: set[tuple[int, int]]) -> bool:
     """Whether all levels of both factors hang together, so that the pairs determine all others if factors add up."""
     return bool(_forest(np.array(sorted(pairs))).sum() == 2 * LEVELS - 1)
+
+
+def times(pairs: Iterable[tuple[int, int]]) -> np.typing.NDArray[np.int64]:
+    """How often each level of either factor is shown."""
+    first, second = np.array(sorted(pairs)).T
+    return np.concatenate([np.bincount(side, minlength=LEVELS) for side in (first, second)])
+
+
+def unevenness() -> dict[str, float]:
+    """Of every split the standard deviation of how often it shows a level; 0 of regular ones."""
+    shown = {name: seen.get("pairs") for name, seen in SPLITS.items()}
+    return {name: float(times(pairs).std()) if pairs else 0.0 for name, pairs in shown.items()}
 
 
 REGULAR = ("0", "05", "02468", "02", "01", "012", "01247")
