@@ -81,8 +81,8 @@ def main() -> None:
             write_table(path, shape, classes, groups)
             pl.read_csv(path).filter(pl.col("part") == "train").write_csv(trained)
             more = ["--group", "who"] if groups else []
-            asked = ["--factors", "a,b,c", "--target", "y", "--json", *more]
-            ours, peak = used(OURS, "measure", path, "--prediction", "p", "--split", "part=test", *asked)
+            asked = ["--factors", "a,b,c", "--target", "y", "--json"]
+            ours, peak = used(OURS, "measure", path, "--prediction", "p", "--split", "part=test", *asked, *more)
             check, _ = used(OURS, "check", trained, *asked)
             plain, _ = used(PLAIN, path)
             print(f"| {name} | {ours:.1f} | {peak:.2f} | {check:.1f} | {plain:.1f} | {ours / plain:.0f} |", flush=True)
