@@ -125,6 +125,15 @@ def test_many_members_have_a_bootstrap() -> None:
     assert abs(interval(values, seed=1).low - figure.low) < 0.06 * width
 
 
+def test_very_many_values_are_drawn_in_pieces_that_are_the_same_resamples(monkeypatch: pytest.MonkeyPatch) -> None:
+    values = np.random.default_rng(2).exponential(size=1500)
+    whole = np.random.default_rng(0).integers(1500, size=(4000, 1500))
+    low, high = np.quantile(values[whole].mean(axis=1), [0.025, 0.975])
+    for at_once in (100, 10_000, 2**20):
+        monkeypatch.setattr("recombine.statistics.means.AT_ONCE", at_once)
+        assert (interval(values).low, interval(values).high) == (low, high)
+
+
 def test_where_one_method_ends_the_other_begins() -> None:
     values = np.random.default_rng(0).normal(size=16)
     t = stats.t.interval(0.95, 14, loc=values[:-1].mean(), scale=stats.sem(values[:-1]))

@@ -14,6 +14,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from recombine.checks.one_thread import one_thread
 from recombine.errors import InputError
 from recombine.mechanisms.answers.answered import Answers, Unanswered
 from recombine.mechanisms.answers.finding import Finding
@@ -62,6 +63,7 @@ MARGIN = 0.05
 BETTER = "clearly better than seen ones, which is a reason to look at what goes wrong on these"
 
 
+@one_thread
 def judge(
     answers: Answers,
     *,

@@ -9,6 +9,7 @@ from numbers import Real
 from pathlib import Path
 from typing import Any, Literal
 
+from recombine.checks.one_thread import one_thread
 from recombine.errors import InputError
 from recombine.mechanisms._judge import FITTED, MARGIN, judge
 from recombine.mechanisms.answers.answered import Answers
@@ -23,6 +24,7 @@ from recombine.support.split import split_of
 from recombine.support.table import Missing
 
 
+@one_thread
 def measure_predictions(
     table: Any,
     factors: Sequence[str],

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Hashable, Sequence
+from collections.abc import Hashable, Iterator, Sequence
 from functools import lru_cache
 from typing import TYPE_CHECKING
 
@@ -18,6 +18,8 @@ if TYPE_CHECKING:
 RESAMPLES = 4000
 MOST_KEPT = 1024
 """Drawing takes twice as long as what is done with it. What was drawn for so many values (32 MB) is kept."""
+AT_ONCE = 2**20
+"""Numbers drawn at once of more values: all of those for 50 000 values would take 1.6 GB."""
 
 
 def interval(values: ArrayLike | Sequence[float], level: float = 0.95, seed: int = 0) -> Interval:
@@ -37,8 +39,8 @@ def interval(values: ArrayLike | Sequence[float], level: float = 0.95, seed: int
     if count < T_BELOW:
         half = float(t_quantile(level, count - 1) * data.std(ddof=1) / np.sqrt(count))
         return Interval(mean, mean - half, mean + half, points)
-    drawn = _kept(count, seed) if count <= MOST_KEPT else _drawn(count, seed)
-    means = data.take(drawn).mean(axis=1)
+    pieces = [_kept(count, seed)] if count <= MOST_KEPT else _pieces(count, seed)
+    means = np.concatenate([data.take(drawn).mean(axis=1) for drawn in pieces])
     low, high = np.quantile(means, [(1 - level) / 2, (1 + level) / 2])
     return Interval(mean, float(low), float(high), points)
 
@@ -76,6 +78,13 @@ def crossed_error(
 def _drawn(count: int, seed: int) -> NDArray[np.int64]:
     """Which values each resample holds."""
     return np.random.default_rng(seed).integers(count, size=(RESAMPLES, count))
+
+
+def _pieces(count: int, seed: int) -> Iterator[NDArray[np.int64]]:
+    """The same resamples, some of them at a time."""
+    rng, step = np.random.default_rng(seed), max(1, AT_ONCE // count)
+    for start in range(0, RESAMPLES, step):
+        yield rng.integers(count, size=(min(step, RESAMPLES - start), count))
 
 
 _kept = lru_cache(maxsize=2)(_drawn)

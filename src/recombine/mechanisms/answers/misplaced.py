@@ -94,31 +94,32 @@ def misplaced(
         return Misplaced(COPIED, copies)
     if collect(frame.select(pl.len()))[0, 0] > MOST_ROWS:
         return Misplaced()
-    y, p, cell = pl.col(columns.target), pl.col(columns.prediction), pl.struct(factors)
+    y, p = pl.col(columns.target), pl.col(columns.prediction)
     test_row = pl.lit(True) if split is None else pl.col(split[0]).cast(pl.String) == split[1]
     frame = frame.drop_nulls([columns.target, columns.prediction, *factors, *([] if split is None else split[:1])])
-    rows = collect(frame.select(
-        y=y, p=p, test=test_row, cell=cell.rank("dense"),
-        levels=pl.concat_list(pl.col(name).rank("dense") for name in factors),
-    ))  # fmt: skip
-    test, cell_, classes = rows["test"].to_numpy(), rows["cell"].to_numpy(), columns.kind == "class"
+    ranks = [pl.col(name).rank("dense").alias(f"level {i}") for i, name in enumerate(factors)]
+    rows = collect(frame.select(*ranks, y=y, p=p, test=test_row))
+    codes = rows.select(f"level {i}" for i in range(len(factors)))
+    # Ranks of ranks are those of texts, and are sorted in a fraction of the time.
+    cell = codes.select(pl.struct(pl.all()).rank("dense")).to_series().to_numpy()
+    test, classes = rows["test"].to_numpy(), columns.kind == "class"
     values = [rows[name].to_numpy() for name in "yp"]
     if classes:
-        names = {name: i for i, name in enumerate(dict.fromkeys([*rows["y"], *rows["p"]]))}
-        values = [np.array([names[v] for v in rows[name]]) for name in "yp"]
+        names = pl.concat([rows["y"], rows["p"]]).unique(maintain_order=True)
+        numbers = pl.Series(range(len(names)), dtype=pl.Int64)
+        values = [rows[name].replace_strict(names, numbers).to_numpy() for name in "yp"]
     if not len(rows) or not all(np.isfinite(v).all() for v in values):
         return Misplaced()
     also = [*dict.fromkeys([*([] if split is None else split[:1]), *factors, *also])]
-    how, well = out_of_order(values[0], values[1], cell_, lambda: _ranks(frame, also), classes)
+    how, well = out_of_order(values[0], values[1], cell, lambda: _ranks(frame, also), classes)
     if how:
         look = EVERY_ROW.format(", training rows too" * (not test.all()))
         why = IN_SIZE if how == SORTED else f"predictions go with the answers once they are {how}"
         return Misplaced(why, f"{look}{well}.", everywhere=True)
-    seen = np.isin(cell_, cell_[~test])
+    seen = np.isin(cell, cell[~test])
     if split is None or min((test & seen).sum(), (~test).sum()) < FEWEST_ROWS:
         return Misplaced()
-    levels = np.array(rows["levels"].to_list())
-    return _looked_at(values[0], values[1], test, test & seen, cell_, levels, classes)
+    return _looked_at(values[0], values[1], test, test & seen, cell, codes.cast(pl.Int64).to_numpy(), classes)
 
 
 def _ranks(frame: pl.LazyFrame, names: Sequence[str]) -> dict[str, Any]:

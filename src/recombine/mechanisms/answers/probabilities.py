@@ -52,13 +52,17 @@ def likely_class(
     )
     low, high, whole = found.row(0)
     inside = low is not None and low >= 0 and high <= 1
+    if len(columns) == 1 and (whole or not inside):
+        return None
     right = pl.col(target).cast(pl.String).str.strip_chars()
     classes = collect(frame.select(right.unique().drop_nulls()))[target].to_list()
     if len(columns) == 1:
+        if len(classes) > 2:  # Of very many numbers each would be read as one.
+            return None
         numbers = {v for c in classes if (v := as_number(c)) is not None}
         if classes and len(numbers) == len(classes) and numbers <= PAIRS[0]:
             numbers, classes = PAIRS[0], ["0", "1"]
-        if not inside or whole or len(classes) != 2 or not (told or not numbers or numbers in PAIRS):
+        if len(classes) != 2 or not (told or not numbers or numbers in PAIRS):
             return None
         meant = chance_of(columns[0], classes)
         other = next(name for name in classes if name != meant)

@@ -92,7 +92,8 @@ def rules(asked: Answers, trained: Trained, summed: Sequence[FloatArray]) -> lis
             first = np.stack([_usual(asked, trained, trained.codes[:, j] == level, 1.0) for level in levels])
         found.append(Rule(f"factor {j + 1}", f"shortcut by {name}", what, mask, means, first))
     if len(asked.space) > 2:  # Of two factors, it is the other one's answer.
-        found += [_ignoring(asked, trained, [j]) for j in range(len(asked.space))]
+        effects = _effects(asked.space.shape, trained)
+        found += [_ignoring(asked, trained, [j], effects) for j in range(len(asked.space))]
     if summed and len(asked.space) > 1:
         said = np.concatenate(summed)
         if asked.classes is not None:
@@ -112,22 +113,33 @@ def rules(asked: Answers, trained: Trained, summed: Sequence[FloatArray]) -> lis
 def two_ignored(asked: Answers, trained: Trained) -> list[Rule]:
     """What all factors but two give, of four to six: of three, it is one factor's answer."""
     k = len(asked.space)
-    return [_ignoring(asked, trained, pair) for pair in combinations(range(k), 2)] if 4 <= k <= MOST_FACTORS else []
+    if not 4 <= k <= MOST_FACTORS:
+        return []
+    effects = _effects(asked.space.shape, trained)
+    return [_ignoring(asked, trained, pair, effects) for pair in combinations(range(k), 2)]
 
 
-def _ignoring(asked: Answers, trained: Trained, left: Sequence[int]) -> Rule:
+def _effects(shape: Sequence[int], trained: Trained, left: Sequence[int] = ()) -> FloatArray:
+    """Effects of levels that add up to training's answers, by least squares; none of factors that are ``left`` out."""
+    root, starts = np.sqrt(trained.weights)[:, None], np.cumsum([0, *shape])
+    x = np.hstack([np.eye(size)[trained.codes[:, j]] for j, size in enumerate(shape)])
+    for j in left:
+        x[:, starts[j] : starts[j + 1]] = 0.0
+    return np.asarray(np.linalg.lstsq(root * x, root * trained.answers, rcond=None)[0])
+
+
+def _ignoring(asked: Answers, trained: Trained, left: Sequence[int], effects: FloatArray) -> Rule:
     """What training combinations with the same other levels have; where there are none, and of numbers beside it, what
-    adding up the other factors says, fitted without those that are ``left`` out or with their effects averaged."""
-    name, added = " and ".join(brief(asked.space.names[j]) for j in left), []
-    levels, starts = [np.eye(size) for size in asked.space.shape], np.cumsum([0, *asked.space.shape])
-    root = np.sqrt(trained.weights)[:, None]
-    for averaged in (True, False):
-        x, z = (np.hstack([eye[codes[:, i]] for i, eye in enumerate(levels)]) for codes in (trained.codes, asked.codes))
+    adding up the other factors says, fitted without those that are ``left`` out or with their effects averaged.
+    ``effects``: those of all factors, fitted once for all that are left out."""
+    name, added, shape = " and ".join(brief(asked.space.names[j]) for j in left), [], asked.space.shape
+    levels, starts = [np.eye(size) for size in shape], np.cumsum([0, *shape])
+    for averaged, fitted in ((True, effects), (False, _effects(shape, trained, left))):
+        z = np.hstack([eye[asked.codes[:, i]] for i, eye in enumerate(levels)])
         for j in left:
-            at, own = slice(starts[j], starts[j + 1]), levels[j][trained.codes[:, j]]
-            z[:, at] = averaged * np.average(own, axis=0, weights=trained.weights)
-            x[:, at] *= averaged
-        added.append(z @ np.linalg.lstsq(root * x, root * trained.answers, rcond=None)[0])
+            own = levels[j][trained.codes[:, j]]
+            z[:, starts[j] : starts[j + 1]] = averaged * np.average(own, axis=0, weights=trained.weights)
+        added.append(z @ fitted)
     kept = [j for j in range(len(levels)) if j not in left]
     same = (asked.codes[:, kept][:, None] == trained.codes[:, kept][None]).all(axis=2)
     shown = same.any(axis=1)
@@ -194,8 +206,9 @@ def _follows(asked: Answers, rule: Rule, over: Over, seed: int) -> Finding | str
         together += given / len(asked.predicted)
     followed = share[:, at]
     chance = float(together.mean())
-    own = np.unique(allowed[at], axis=0, return_inverse=True)[1].ravel()
     by_rows = rule.id.startswith("factor") and asked.classes is not None and asked.counts[at].sum() >= MANY_ROWS
+    # Of other rules nobody asks which combinations may get the same, and of thousands of options it takes long to tell.
+    own = np.unique(allowed[at], axis=0, return_inverse=True)[1].ravel() if by_rows else np.zeros(0, dtype=np.int64)
     by_rows = bool(by_rows and len(set(own)) > 1 and _ways(own) < FEWEST_WAYS)
     p, over_rows = handed_out(together, seed), None
     if few:

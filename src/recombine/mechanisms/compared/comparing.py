@@ -296,22 +296,21 @@ def missed_by_others(own: FloatArray, more: FloatArray) -> FloatArray:
     Unbiased for whoever knows that many rows. Leaving out one row at a time would know more, but jumps: of 15 against
     15 rows each finds the other class ahead."""
     counts, place = np.unique(np.concatenate([own, more], axis=1).astype(np.int64), axis=0, return_inverse=True)
-    found = np.zeros(len(counts))
-    rng = np.random.default_rng(0)
-    for i, both in enumerate(counts):
-        mine, whole = both[: own.shape[1]], both[: own.shape[1]] + both[own.shape[1] :]
-        n = int(whole.sum())
-        if mine.sum() == 0 or n == 1:
-            continue
-        known = min(n - 1, max(1, round(2 * n / 3)))
-        second, first = np.argsort(whole)[-2:] if len(whole) > 1 else (0, 0)
-        if known - (n - whole[first]) > whole[second] or whole[first] == n:
-            found[i] = 1 - mine[first] / mine.sum()  # Every draw has it ahead.
-            continue
+    ours, rng = counts[:, : own.shape[1]], np.random.default_rng(0)
+    all_ = ours + counts[:, own.shape[1] :]
+    rows, n = ours.sum(axis=1), all_.sum(axis=1)
+    drawn_of = np.minimum(n - 1, np.maximum(1, np.rint(2 * n / 3).astype(np.int64)))
+    first, most = all_.argmax(axis=1), all_.max(axis=1)
+    second = np.sort(all_, axis=1)[:, -2:][:, 0]
+    some = (rows > 0) & (n > 1)
+    ahead = (drawn_of - (n - most) > second) | (most == n)  # In every draw.
+    found = np.where(some, 1 - ours[np.arange(len(ours)), first] / np.maximum(rows, 1), 0.0)
+    for i in np.flatnonzero(some & ~ahead):
+        mine, whole, known = ours[i], all_[i], int(drawn_of[i])
         drawn = rng.multivariate_hypergeometric(whole, known, size=DRAWS)
         top = drawn == drawn.max(axis=1, keepdims=True)
         missed = ((whole - drawn) * (1 - top / top.sum(axis=1, keepdims=True))).mean(axis=0)
-        found[i] = (missed * mine / np.maximum(whole, 1)).sum() / (mine.sum() * (n - known) / n)
+        found[i] = (missed * mine / np.maximum(whole, 1)).sum() / (mine.sum() * (n[i] - known) / n[i])
     return np.asarray(found[place.ravel()])
 
 
@@ -320,10 +319,10 @@ def also_trained(answers: Answers) -> FloatArray:
     trained, found = answers.trained, np.zeros_like(answers.target)
     if trained is None or not answers.like:
         return found
-    place = {tuple(code): i for i, code in enumerate(trained.codes.tolist())}
+    place, compared = {tuple(code): i for i, code in enumerate(trained.codes.tolist())}, answers.compared
     for row, code in enumerate(answers.codes.tolist()):
         i = place.get(tuple(code))
-        if i is None or not answers.compared[row]:
+        if i is None or not compared[row]:
             continue
         if trained.weights[i] != answers.counts[row] or not np.allclose(trained.answers[i], answers.target[row]):
             found[row] = np.rint(trained.answers[i] * trained.weights[i])

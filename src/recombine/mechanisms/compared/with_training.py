@@ -22,7 +22,8 @@ def with_training(answers: Answers) -> Answers | None:
         return None
     if answers.classes == ("",) or not answers.space.finite or (trained.said.max(axis=1) < 1).any():
         return None
-    place = {tuple(code): row for row, code in enumerate(answers.codes.tolist()) if answers.compared[row]}
+    compared = answers.compared
+    place = {tuple(code): row for row, code in enumerate(answers.codes.tolist()) if compared[row]}
     new = np.array([place.get(tuple(code), -1) for code in trained.codes.tolist()], dtype=np.int64)
     more, rows = np.where(new >= 0, answers.counts[new], 0), np.rint(trained.weights).astype(np.int64)
     old, whole = rows / (rows + more), rows + more

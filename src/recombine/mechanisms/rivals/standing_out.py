@@ -20,12 +20,11 @@ from recombine.mechanisms.answers.names import NOTHING, brief, share
 from recombine.mechanisms.compared.comparing import Comparison, average, unread
 from recombine.mechanisms.compared.losing import HALF, LITTLE, QUARTER, nothing_left
 from recombine.mechanisms.rivals.luck import at_least, by_luck, level_by_luck
+from recombine.mechanisms.rivals.outlying import MOST, outlying
 from recombine.statistics import FEW, FloatArray, Over, more_often
 from recombine.statistics.shares import share_ends
 
 LEVEL = 0.05
-MOST = 0.2
-"""Share of the combinations that can stand out from the spread of the others, of numbers."""
 OWN_NOISE = 3.0
 """Standard errors that a mean answer has to be off by, where few rows do not tell its own, …"""
 ONE_ROW = 6.0
@@ -329,18 +328,3 @@ def _numbers(answers: Answers, comparison: Comparison, rows: NDArray[np.int64]) 
         # Of errors that are alike some have to be the farthest: few are told by their own rows alone.
         found &= (own > stdtrit(np.maximum(free, 1), level) * doubt) | apart
     return np.asarray(found)
-
-
-def outlying(values: FloatArray) -> NDArray[np.bool_]:
-    """Those that the spread of the others does not give."""
-    found, left = np.zeros(len(values), dtype=bool), np.ones(len(values), dtype=bool)
-    if len(values) < FEW:
-        return found
-    for _ in range(max(1, int(MOST * len(values)))):
-        m = int(left.sum())
-        apart, spread = np.where(left, np.abs(values - values[left].mean()), -1.0), float(values[left].std(ddof=1))
-        left[int(apart.argmax())] = False
-        t = float(stdtrit(m - 2, 1 - LEVEL / (2 * m)))
-        if apart.max() > spread * (m - 1) * t / np.sqrt((m - 2 + t**2) * m):
-            found = ~left
-    return found

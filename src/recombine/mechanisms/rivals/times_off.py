@@ -16,7 +16,7 @@ from recombine.mechanisms.answers.finding import LEVEL
 from recombine.mechanisms.causes.determined import standing
 from recombine.mechanisms.compared.comparing import noise_within
 from recombine.mechanisms.compared.losing import HALF
-from recombine.mechanisms.rivals.standing_out import MOST
+from recombine.mechanisms.rivals.outlying import MOST
 from recombine.statistics import FloatArray, more_often
 
 FACTOR = 1.5

@@ -15,7 +15,8 @@ from scipy.special import fdtrc, stdtr
 
 from recombine.mechanisms.answers.answered import Answers, Trained
 from recombine.mechanisms.compared.losing import HALF
-from recombine.mechanisms.rivals.standing_out import LEVEL, NOT_SHOWN, listed, outlying
+from recombine.mechanisms.rivals.outlying import outlying
+from recombine.mechanisms.rivals.standing_out import LEVEL, NOT_SHOWN, listed
 from recombine.statistics import FloatArray
 
 AGREES = 2.0
@@ -36,8 +37,8 @@ def wrong_where_seen(answers: Answers, constant: float) -> NDArray[np.int64]:
     noise, freedom = _noise(trained)
     by_noise = 2 * stdtr(freedom, -np.abs(off) / np.sqrt(answers.scale * noise / trained.weights))
     found = outlying(off) & (by_noise <= LEVEL / len(off)) & (np.square(off) > HALF * constant * answers.scale)
-    place = {tuple(code): row for row, code in enumerate(answers.codes.tolist()) if answers.compared[row]}
-    error, rows = answers.error.mean(axis=0), list[int]()
+    compared, error, rows = answers.compared, answers.error.mean(axis=0), list[int]()
+    place = {tuple(code): row for row, code in enumerate(answers.codes.tolist()) if compared[row]}
     for i in np.flatnonzero(found):
         row = place.get(tuple(trained.codes[i].tolist()))
         if row is None or error[row] <= HALF * constant:

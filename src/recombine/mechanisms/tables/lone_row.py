@@ -10,7 +10,6 @@ because it is rare: where most answers are one and the same, an error counts tha
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any
 
 import numpy as np
 import polars as pl
@@ -52,8 +51,10 @@ def lone_rows(
     for where, here in groups.items():
         group = rows.filter(here)
         error = np.abs(group["y"].to_numpy().astype(float) - group["p"].to_numpy().astype(float))
-        cells = group.select(pl.struct(factors).rank("dense")).to_series().to_numpy()
-        if len(error) < FEWEST or not np.isfinite(error).all() or not len(few := _few(error, cells, least)):
+        if len(error) < FEWEST or not np.isfinite(error).all():
+            continue
+        few = _few(error, group.select(factors), least)
+        if not len(few):
             continue
         found = []
         for one in (group.row(int(i), named=True) for i in few):
@@ -75,13 +76,13 @@ def _events(answers: FloatArray) -> float:
     return float(away[-2] or away[-1]) if len(away) > 1 else 0.0
 
 
-def _few(error: FloatArray, cells: NDArray[Any], least: float) -> NDArray[np.int64]:
+def _few(error: FloatArray, cells: pl.DataFrame, least: float) -> NDArray[np.int64]:
     """The places of the few largest, the largest first; none where these do not stand apart, or are below ``least``."""
     order = np.argsort(-error, kind="stable")
     size, whole = error[order], float(error @ error)
     for k in range(1, 1 + max(1, min(MOST, len(error) // AMONG))):
         rest = size[k:]
         apart = size[k - 1] > 0 and size[k - 1] >= max(FAR * float(np.median(rest)), TIMES * rest[0], least)
-        if apart and size[:k] @ size[:k] >= HALF * whole and len({*cells[order[:k]].tolist()}) == k:
+        if apart and size[:k] @ size[:k] >= HALF * whole and cells[order[:k]].n_unique() == k:
             return order[:k]
     return order[:0]

@@ -41,8 +41,9 @@ from recombine.mechanisms.rivals.dealt import BY_CHANCE, dealt_out
 from recombine.mechanisms.rivals.few_rows import too_few
 from recombine.mechanisms.rivals.nothing import nothing_learnable
 from recombine.mechanisms.rivals.one_level import Region, level_first, one_level, within, without
+from recombine.mechanisms.rivals.outlying import MOST
 from recombine.mechanisms.rivals.same import one_chance_where_unseen
-from recombine.mechanisms.rivals.standing_out import MOST, StandingOut
+from recombine.mechanisms.rivals.standing_out import StandingOut
 from recombine.mechanisms.rivals.sure import worse_than_shares
 from recombine.mechanisms.rivals.times_off import times_off
 from recombine.mechanisms.rivals.told_apart import follows_rows

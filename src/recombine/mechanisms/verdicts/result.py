@@ -150,7 +150,7 @@ class MeasureResult(Result):
             * (single > 0 and count > 1)
         )
 
-    @property
+    @cached_property
     def _levels_shown(self) -> list[NDArray[np.bool_]]:
         """Of each factor, which levels training shows; all, where that is not known."""
         shown, shape = self.answers.shown, self.answers.space.shape if self.answers.space.finite else ()
@@ -210,20 +210,22 @@ class MeasureResult(Result):
         compared with (`compared_on`), and whether it is new: training never shows it. ``among``: some of the
         combinations."""
         answers = self.answers
-        error = answers.error.mean(axis=0)
-        rows = []
+        error, sides = answers.error.mean(axis=0), {"seen": answers.compared, "unseen": answers.unseen}
+        rows, kept = [], np.arange(len(error)) if among is None else np.flatnonzero(among)
         for j, factor in enumerate(answers.space.factors):
-            for code, level in enumerate(factor.levels or ()):
-                here = (answers.codes[:, j] == code) & (among is None or among)
-                sides = {"seen": here & answers.compared, "unseen": here & answers.unseen}
-                if here.any():
+            if factor.levels is None:
+                continue
+            # In order of their levels, a factor of thousands costs one look at the combinations and not one for each.
+            order = kept[np.argsort(answers.codes[kept, j], kind="stable")]
+            ends = np.searchsorted(answers.codes[order, j], np.arange(len(factor.levels) + 1))
+            for code, level in enumerate(factor.levels):
+                here = order[ends[code] : ends[code + 1]]
+                if len(here):
                     new = not self._levels_shown[j][code]
                     row: dict[str, Any] = {"factor": factor.name, "level": level, "new": new}
                     for side, mask in sides.items():
-                        row |= {
-                            side: float(error[mask].mean()) if mask.any() else None,
-                            f"{side}_count": int(mask.sum()),
-                        }
+                        own = here[mask[here]]
+                        row |= {side: float(error[own].mean()) if len(own) else None, f"{side}_count": len(own)}
                     rows.append(row)
         return rows
 
@@ -278,6 +280,7 @@ class MeasureResult(Result):
 
     def to_dict(self) -> dict[str, Any]:
         """The object that ``--json`` prints."""
+        worst_level = self.worst_level
         return {
             "schema": SCHEMA,
             "verdict": self.verdict,
@@ -306,7 +309,7 @@ class MeasureResult(Result):
             "undetermined": {"count": self.left_open.count, "unseen_level": self.left_open.levels},
             "evidence": [e.to_dict() for e in self.evidence],
             "left_out": dict(self.left_out),
-            "worst_level": self.worst_level and {k: _plain(v) for k, v in self.worst_level.items()},
+            "worst_level": worst_level and {k: _plain(v) for k, v in worst_level.items()},
             "levels": [{k: _plain(v) for k, v in row.items()} for row in self.levels()],
             "worst": self.worst,
             "standing_out_levels": [
