@@ -148,6 +148,56 @@ def test_a_plain_function_is_a_model_too_and_a_class_is_not():
         measure(Table, sums())
 
 
+def test_networks_that_were_trained_apart_are_members():
+    off = torch.where(SEEN, CODES.sum(1), (CODES.sum(1) + 1) % 9)
+    right, wrong = Table(scores(CODES.sum(1))), Table(scores(off))
+    wrong.train()
+    result = measure([right, wrong, Table(scores(CODES.sum(1)))], sums())
+    assert result.answers.members == (0, 1, 2)
+    assert result.answers.error[:, result.answers.unseen].mean(1).tolist() == [0, 1, 0]
+    assert wrong.training
+    assert not any("One model has no members" in note for note in result.notes)
+    assert measure(nn.ModuleList([right, wrong]), sums()).answers.members == (0, 1)
+    assert any("One model has no members" in note for note in measure([right], sums()).notes)
+    for odd, words in (([], "has nothing"), ([right, len], "builtin"), ([right, right], "the same network twice"),
+                       ([right, Table(scores(CODES.sum(1)).double())], "networks 0 and 1 .* one architecture"),
+                       ([nn.Sequential(nn.ReLU()), nn.Sequential(nn.Tanh())], "one architecture")):  # fmt: skip
+        with pytest.raises(InputError, match=words):
+            measure(odd, sums())
+
+
+def test_named_inputs_go_by_keyword_and_what_does_not_take_them_is_said():
+    table = Table(scores(CODES[:, 0]))
+    named = {"right": ONE_HOT[:, SIDE:], "left": ONE_HOT[:, :SIDE]}
+    task = FixedTask(SPACE, TRAIN, ~TRAIN, named, CODES[:, 0], CODES, loss=cross_entropy)
+
+    def by_name(left, right):
+        return table(torch.cat([left, right], 1))
+
+    for model in (by_name, lambda **parts: by_name(**parts), lambda *parts: by_name(parts[1], parts[0]),
+                  lambda one, two: by_name(two, one)):  # fmt: skip
+        assert measure(model, task).unseen.mean == 0
+    with pytest.raises(InputError, match=r"right \(36, 6\) .* takes 1 positional .* by keyword, those of a tuple one"):
+        measure(lambda batch: table(batch), task)
+    with pytest.raises(InputError, match=r"inputs are named right, left and .* the model takes left, other: call both"):
+        measure(lambda left, other: table(left), task)
+
+
+def test_outputs_for_fewer_classes_than_there_are_is_said():
+    with pytest.raises(InputError, match="has 9 outputs, and answers go from 0 to 10, so 2 classes can never be said"):
+        measure(Table(scores(CODES.sum(1))[:, :9]), sums())
+
+
+def test_answers_that_are_levels_are_called_by_their_names():
+    space = FactorSpace.of(animal=["cow", "pig", "owl"], place=["farm", "wood", "town"])
+    codes = torch.as_tensor(space.grid()).repeat(4, 1)
+    train = Explicit(space, [(i, (i + k) % 3) for i in range(3) for k in (0, 1)])
+    task = FixedTask(space, train, ~train, codes.float(), codes[:, 0], codes, loss=cross_entropy)
+    result = measure(lambda x: nn.functional.one_hot(x[:, 0].long(), 3).float(), task)
+    assert {row["prediction"] for row in result.worst} == {"cow", "pig", "owl"}
+    assert "recall of cow" in result.scores()["unseen"]
+
+
 def test_sequences_are_right_only_as_a_whole():
     targets = torch.stack([CODES[:, 0], CODES[:, 1]], dim=1)
     answers = torch.where(SEEN[:, None], targets, torch.stack([CODES[:, 0], (CODES[:, 1] + 1) % SIDE], dim=1))
@@ -172,7 +222,7 @@ def test_very_many_answers_are_counted_right_or_wrong_and_no_rule_is_looked_for(
 
 
 def test_a_model_that_gives_no_tensor_is_told_what_to_do():
-    with pytest.raises(InputError, match=r"lambda x: model\(x\)\.logits"):
+    with pytest.raises(InputError, match=r"lambda x: model\(x\)\['"):
         measure(lambda x: {"logits": x}, sums())
 
 

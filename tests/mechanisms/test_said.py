@@ -10,6 +10,7 @@ from recombine.errors import InputError
 from recombine.mechanisms import measure_predictions
 from recombine.mechanisms.answers.names import ranged, told_apart
 from recombine.reporting.measured import error_rows, measured_page
+from recombine.statistics import Interval
 
 A, B = np.indices((7, 7)).reshape(2, -1).repeat(6, axis=1)
 UNSEEN = (A + 2 * B) % 5 == 0
@@ -290,3 +291,11 @@ def test_two_numbers_that_are_compared_do_not_look_alike():
     assert told_apart(0.1003, 0.1) == ("0.1003", "0.1")
     assert told_apart(0.3, 0.2) == ("0.30", "0.20")
     assert told_apart(0.25, 0.25) == ("0.25", "0.25")
+
+
+def test_an_end_that_is_nothing_beside_the_rest_is_zero() -> None:
+    def said(mean: float, low: float, high: float) -> str:
+        return ranged(Interval(mean, low, high))
+
+    assert said(0.021, 9.1e-9, 0.16) == "0.021 [0.00, 0.16]"
+    assert said(2e-7, 1e-7, 4e-7) == "2e−07 [1e−07, 4e−07]"

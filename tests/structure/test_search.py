@@ -327,7 +327,7 @@ def test_a_target_density_is_kept_to() -> None:
     [
         ({"settings": []}, "there are 0 settings"),
         ({"model": [1, 2], "settings": [SHORT] * 3}, "there are 3 settings"),
-        ({"problems": torch.zeros(3)}, "must have inputs and targets"),
+        ({"problems": torch.zeros(3)}, "a Tensor is none of these"),
         ({"problems": (torch.zeros(3, 4, 24), torch.zeros(2))}, r"as many rows.*\[2, 3\]"),
         ({"settings": SHORT.replace(adversary=1.0)}, "give other="),
         ({"strategy": "captured"}, "needs a CUDA device"),

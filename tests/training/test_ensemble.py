@@ -18,7 +18,7 @@ from trainees import NET, Choosy, Normed, Pair, Tied, fixed_task, short
 from recombine.errors import InputError
 from recombine.models import Perceptron
 from recombine.training import SGD, Ensemble, Record
-from recombine.training.progress import in_notebook
+from recombine.training.progress import in_notebook, reporter
 
 X = torch.randn(9, 2, dtype=torch.float64, generator=torch.Generator().manual_seed(0))
 MODELS: list[Any] = [NET, Normed, Tied, Choosy]
@@ -230,9 +230,43 @@ def test_a_training_shows_a_bar_in_a_notebook(monkeypatch: pytest.MonkeyPatch) -
     display = SimpleNamespace(display=lambda *_, **__: handle, HTML=str)
     monkeypatch.setitem(sys.modules, "IPython", SimpleNamespace(get_ipython=lambda: shell, display=display))
     monkeypatch.setitem(sys.modules, "IPython.display", display)
-    monkeypatch.setattr("recombine.training.progress.SLOW", 10)
     assert in_notebook()
+    short(steps=40)
+    assert not shown
+    monkeypatch.setattr("recombine.training.progress.WAIT", 0.0)
+    monkeypatch.setattr("recombine.training.progress.LEFT", 0.0)
     short(steps=40)
     assert shown[-1] == "training <progress value=160 max=160></progress> 100%"
     monkeypatch.delitem(sys.modules, "IPython")
     assert not in_notebook()
+
+
+def test_a_bar_appears_where_time_has_gone_by_and_more_is_left(monkeypatch: pytest.MonkeyPatch) -> None:
+    clock, drawn = [0.0], list[tuple[int, int]]()
+    monkeypatch.setattr("recombine.training.progress.time.monotonic", lambda: clock[0])
+    monkeypatch.setattr("recombine.training.progress.in_notebook", lambda: True)
+    monkeypatch.setattr(
+        "recombine.training.progress._cell", lambda title: lambda done, total: drawn.append((done, total))
+    )
+
+    def seconds(each: float, steps: int = 100) -> list[tuple[int, int]]:
+        clock[0] = 0.0
+        drawn.clear()
+        with reporter(None, steps) as report:
+            for _ in range(steps):
+                clock[0] += each
+                report(1)
+        return list(drawn)
+
+    assert seconds(0.015) == []  # over before anybody waits
+    assert seconds(0.025) == []  # nearly over when the wait is
+    assert seconds(0.25)[0] == (8, 100)
+    assert seconds(0.25)[-1] == (100, 100)
+
+
+def test_progress_of_a_training_takes_two_arguments_or_three() -> None:
+    two, three = list[tuple[int, int]](), list[tuple[int, int, str]]()
+    short(steps=4, progress=lambda done, total: two.append((done, total)))
+    short(steps=4, progress=lambda done, total, words: three.append((done, total, words)))
+    assert [(*both, "training") for both in two] == three
+    assert two[-1] == (16, 16)

@@ -34,12 +34,14 @@ def measure(
 ) -> MeasureResult:
     """Everything that can be said of how a trained model answers combinations it has not seen.
 
-    ``model`` is any trained ``nn.Module`` (or function of inputs), called as it is on the device where it lives, an
-    `Ensemble`, or anything with ``predict`` or ``predict_proba``; ``task`` any `Task`, for tensors of your own a
-    `FixedTask`. Each row of a `FixedTask` is asked once (at most ``count`` of a combination): of seen combinations the
-    rows that were held out of training, where there are some. Other tasks make ``count`` new examples (by default 16,
-    or more where combinations are few) of each of up to ``combinations`` seen and as many unseen ones. ``against`` is
-    another model, or several by name, asked the same.
+    ``model`` is any trained ``nn.Module`` (or function of inputs), called as it is on the device where it lives; a list
+    of modules of one architecture that you trained apart, which are its members; an `Ensemble`; or anything with
+    ``predict`` or ``predict_proba``. ``task`` is any `Task`, for tensors of your own a `FixedTask`. Inputs that the
+    task has by name are handed over by keyword, several in a tuple one after the other. Each row of a `FixedTask` is
+    asked once (at most ``count`` of a combination): of seen combinations the rows that were held out of training, where
+    there are some. Other tasks make ``count`` new examples (by default 16, or more where combinations are few) of each
+    of up to ``combinations`` seen and as many unseen ones. ``against`` is another model, or several by name, asked the
+    same.
 
     A member counts as fitted if its training error is at most ``fitted`` above the noise and below what always giving
     the same answer costs; others are set aside and counted. ``margin`` is the gap up to which a learner counts as
@@ -78,19 +80,19 @@ def measure(
     asked = ask(task, combinations, count, seed)
     extra: list[Finding] = []
     left_out: dict[str, str] = {}
-    with as_ensemble(model) as ensemble:
+    with as_ensemble(model, task) as ensemble:
         answers, reason = answers_of(ensemble, task, asked, batch_size, seed)
         others = _others(against, task, asked, batch_size, seed)
         judged = partial(
             judge, answers, others=others, no_rules=reason, fitted=fitted, margin=margin, noise=noise, seed=seed,
             settings={"count": asked.count or count, "combinations": combinations, "factors": list(task.space.names)},
         )  # fmt: skip
-        first = judged()
+        first, members = judged(), len(ensemble)
         if first.verdict in FAILING:
             usable = ensemble.select(list(first.answers.members))
             _look_inside(usable, task, first.answers, extra, left_out, seed, min(1024, batch_size))
     notes = list(asked.notes)
-    if not isinstance(model, Ensemble):
+    if members == 1 and not isinstance(model, Ensemble):
         notes.append("One model has no members to vary over: intervals are over combinations or examples.")
     return judged(extra=extra, left_out=left_out, notes=notes)
 
@@ -99,7 +101,7 @@ def _others(against: Any, task: Task, asked: Asked, batch_size: int, seed: int) 
     named = {} if against is None else against if isinstance(against, Mapping) else {"the other model": against}
     found = {}
     for name, model in named.items():
-        with as_ensemble(model) as ensemble:
+        with as_ensemble(model, task) as ensemble:
             found[str(name)], _ = answers_of(ensemble, task, asked, batch_size, seed)
     return found
 

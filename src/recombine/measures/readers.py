@@ -16,7 +16,7 @@ from recombine.measures.shapes import Alike, alike
 from recombine.mechanisms import Answers, Trained
 from recombine.mechanisms.answers.probabilities import CONFIDENCE
 from recombine.statistics import FloatArray
-from recombine.tasks import Task
+from recombine.tasks import FixedTask, Task
 from recombine.training import Ensemble
 
 if TYPE_CHECKING:
@@ -236,7 +236,7 @@ class _Classes(Reader):
             shown = None if trained is None else (trained, blank, fit)
             none = np.zeros((len(error), *blank.shape))
             return self.whole(ensemble, task, asked, error, none, blank, ("",), shown, scores=scores), reason
-        names = (*(" ".join(map(str, row)) for row in found.tolist()), OTHER)
+        names = (*_named(found, task), OTHER)
         said, right = self.shares(found)
         due = _positions(torch.cat(self.right)[None], found).numpy()
         hits = np.stack([self.mean((due == c) * (1 - wrong)).mean(axis=0) for c in range(size)], axis=1)
@@ -273,6 +273,7 @@ def reader_for(outputs: Tensor, targets: Tensor, task: Task, size: int, seed: in
     form = alike(outputs, targets, task)
     outputs, targets = form(outputs, targets)
     if not targets.is_floating_point() and outputs.dim() - 1 == targets.dim() + 1:
+        _check_classes(outputs.shape[-1], task)
         return _Classes(task, size, form)
     if targets.is_floating_point() and outputs.shape[1:] == targets.shape:
         return _Numbers(task, size, form, int(targets[0].numel()), seed)
@@ -283,6 +284,25 @@ def reader_for(outputs: Tensor, targets: Tensor, task: Task, size: int, seed: in
         f"{tuple(targets.shape[1:])} and kind {targets.dtype}; give whole-number targets to a classifier, targets "
         "shaped like the outputs, or the task a score called 'accuracy'."
     )
+
+
+def _check_classes(outputs: int, task: Task) -> None:
+    labels = getattr(task, "labels", None)
+    if labels is not None and (lacking := labels[1] + 1 - outputs) > 0:
+        raise InputError(
+            f"the model has {outputs} outputs, and answers go from {labels[0]} to {labels[1]}, so {lacking:,} "
+            f"{'class' if lacking == 1 else 'classes'} can never be said; give it an output for each class."
+        )
+
+
+def _named(found: Tensor, task: Task) -> tuple[str, ...]:
+    """What answers are called: as the levels of the factor whose codes they are, or as numbers."""
+    if isinstance(task, FixedTask) and task._targets.dim() == 1 and found.shape[1] == 1:
+        for j, factor in enumerate(task.space.factors):
+            levels = [str(level) for level in factor.levels or ()]
+            if len(set(levels)) == len(levels) > 0 and torch.equal(task._targets.cpu(), task._codes[:, j]):
+                return tuple(levels[code] for code in found[:, 0].tolist())
+    return tuple(" ".join(map(str, row)) for row in found.tolist())
 
 
 def _positions(said: Tensor, found: Tensor) -> Tensor:

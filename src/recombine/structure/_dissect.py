@@ -14,7 +14,7 @@ from recombine.errors import InputError
 from recombine.result import Result
 from recombine.statistics import shares_apart
 from recombine.structure.attribution import attribution_masks
-from recombine.structure.calling import Loss, as_problems, placed
+from recombine.structure.calling import Loss, as_problems, device_of, placed, precision as weights_type
 from recombine.structure.choose import depths
 from recombine.structure.controls import untrained
 from recombine.structure.evaluate import ablated, anywhere, subnetwork
@@ -24,7 +24,9 @@ from recombine.structure.scoring import accuracies, examine, scores
 from recombine.structure.settings import grid
 from recombine.structure.subroutines import Subroutine
 from recombine.structure.summary import ROWS, summarise_masks
+from recombine.structure.trial import as_classes, check_network, subroutine_of_classes, try_network
 from recombine.tasks import cross_entropy
+from recombine.training.progress import by_three, told
 
 if TYPE_CHECKING:
     import polars as pl
@@ -182,20 +184,27 @@ def dissect(
     loss: Loss = cross_entropy,
     device: str | torch.device = "auto",
     seed: int = 0,
-    progress: Progress | None = None,
+    progress: Progress | Callable[[int, int], None] | None = None,
 ) -> Dissection:
     """Find, test and remove the part of ``model`` that computes each of two or more subroutines.
 
-    ``target``, ``other`` … are problems, one set per subroutine: objects with ``inputs`` and ``targets``, pairs of
-    these, or `Subroutine`s. The model, called on the inputs, gives one score per class. Each set is parted by rows into
-    problems to train masks on, to choose settings on and to measure on. Where the problems that are measured are ones
-    the whole model answers anyway (a mask has nothing to learn on them), give others in ``learn``, one set per
-    subroutine, that only a model of that subroutine alone can answer. ``whole`` are problems of the model's own task; a
-    model that does them, or else the subroutines, no better than the gate is refused.
+    ``target``, ``other`` … are problems, one set per subroutine: pairs of inputs and targets, datasets, objects with
+    ``inputs`` and ``targets``, or `Subroutine`s. The model, called on the inputs, gives one score per class. Each set
+    is parted by rows into problems to train masks on, to choose settings on and to measure on. Where the problems that
+    are measured are ones the whole model answers anyway (a mask has nothing to learn on them), give others in
+    ``learn``, one set per subroutine, that only a model of that subroutine alone can answer. ``whole`` are problems of
+    the model's own task; a model that does them, or else the subroutines, no better than the gate is refused.
 
     Without a ``protocol``, masks over all layers, over the later half and over the last quarter are searched, each from
-    four starts at two rates. ``controls`` adds an untrained network with its own search (``fresh`` builds it; by
-    default the layers of a copy are reset), masks for shuffled answers, and random masks of the same size.
+    four starts at two rates. ``controls`` adds an untrained network with its own search, masks for shuffled answers,
+    and random masks of the same size; ``controls=False`` leaves them out. ``fresh`` is a function that builds the
+    untrained network, such as the model's class. Without it the layers of a copy are reset, and parameters of the
+    model's own, such as a table of positions, are drawn with the mean and spread that they have
+    (``result.findings.notes["drawn_by_spread"]`` names them).
+
+    Inputs in a dictionary are handed over by keyword, those in a tuple one after the other. Targets are class numbers,
+    of any type, or rows with a one at the class. ``progress(done, total, words)`` counts masks; one that takes
+    ``(done, total)``, as for `train`, does as well. Without it a bar is shown on a terminal and in a notebook.
 
         result = rc.dissect(network, problems_of_one_rule, problems_of_the_other)
         result.verdict                                     # examples/dissect_model.py is a whole one
@@ -210,12 +219,15 @@ def dissect(
         Subroutine.of(name, asked, None if learn is None else learn[i], seed)
         for i, (name, asked) in enumerate(zip(labels, given, strict=True))
     ]
+    check_network(model)
+    parts = [subroutine_of_classes(part) for part in parts]
     protocol = protocol or Protocol(settings=grid(choices=depths(model)))
     protocol = protocol.replace(chance=protocol.guessing(parts))
     if not controls:
         protocol = protocol.replace(random=0, shuffled=False)
-    problems = as_problems(whole) if whole is not None else None
+    problems = as_classes(as_problems(whole), "whole=") if whole is not None else None
     here = placed(model, device)
+    try_network(here, parts, problems)
     trained = Network(0, "trained", here)
     row = gated(trained, parts, problems, protocol.gate)
     if not row["gated"]:
@@ -223,13 +235,14 @@ def dissect(
             f"the model answers {row['accuracy']:.1%} of {'its own' if whole is not None else 'the'} problems and is "
             f"not dissected at {protocol.gate:.0%} or below: train it further, or lower the protocol's gate."
         )
-    networks = [trained]
+    networks, drawn = [trained], list[str]()
     if controls:
-        like = next(here.parameters())
-        other_one = untrained(fresh if fresh is not None else here, seed).to(like.device, like.dtype)
-        networks.append(Network(0, "untrained", other_one))
-    findings = carry_out(protocol, networks, parts, problems, loss=loss, progress=progress)
-    findings = replace(findings, masks=_with_references(findings, trained, parts, protocol))
+        other_one = untrained(fresh if fresh is not None else here, seed, drawn)
+        networks.append(Network(0, "untrained", other_one.to(device_of(here), weights_type(here))))
+    with told(progress, "dissecting") as report:
+        findings = carry_out(protocol, networks, parts, problems, loss=loss, progress=by_three(report))
+        masks = _with_references(findings, trained, parts, protocol)
+    findings = replace(findings, masks=masks, notes=findings.notes | {"drawn_by_spread": drawn})
     return Dissection(tuple(part.name for part in parts), protocol, findings)
 
 

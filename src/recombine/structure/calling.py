@@ -7,11 +7,14 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from typing import Any
 
+import numpy as np
 import torch
 from torch import Tensor, nn
+from torch.utils.data import DataLoader, Dataset
 
 from recombine.errors import InputError
 from recombine.tasks import Problems
+from recombine.tasks.given import rows, tensor
 from recombine.training.stack import cast
 
 Loss = Callable[[Tensor, Tensor], Tensor]
@@ -19,20 +22,31 @@ Loss = Callable[[Tensor, Tensor], Tensor]
 
 
 def as_problems(given: Any) -> Problems:
-    """Anything with ``inputs`` and ``targets`` (or ``labels``), or a pair of them, as problems."""
+    """Anything with ``inputs`` and ``targets`` (or ``labels``), a pair of them, or a dataset, as problems."""
     if isinstance(given, Problems):
         return given
-    if isinstance(given, tuple) and len(given) == 2:
-        return Problems(_plain(given[0]), given[1])
+    if isinstance(given, (tuple, list)) and len(given) == 2:
+        return Problems(_plain(given[0]), tensor(given[1], "targets"))
     targets = getattr(given, "targets", getattr(given, "labels", None))
-    if not hasattr(given, "inputs") or not isinstance(targets, Tensor):
-        raise InputError(f"problems must have inputs and targets (or labels); a {type(given).__name__} has not.")
-    return Problems(_plain(given.inputs), targets)
+    if hasattr(given, "inputs") and targets is not None:
+        return Problems(_plain(given.inputs), tensor(targets, "targets"))
+    if isinstance(given, (Dataset, DataLoader)):
+        parts, names, answers = rows(given, None)
+        return Problems(
+            dict(zip(names, parts, strict=True)) if names else parts if len(parts) > 1 else parts[0], answers
+        )
+    raise InputError(
+        f"problems are a pair (inputs, targets), a Dataset, or an object with inputs and targets (or labels); a "
+        f"{type(given).__name__} is none of these."
+    )
 
 
 def _plain(inputs: Any) -> Any:
-    """Mappings of any class as a dictionary."""
-    return dict(inputs) if isinstance(inputs, Mapping) else tuple(inputs) if isinstance(inputs, list) else inputs
+    """Mappings of any class as a dictionary, arrays as tensors."""
+    if isinstance(inputs, Mapping):
+        return {str(name): tensor(part, str(name)) for name, part in inputs.items()}
+    several = isinstance(inputs, tuple) or (isinstance(inputs, list) and isinstance(inputs[0], (Tensor, np.ndarray)))
+    return tuple(tensor(part, "inputs") for part in inputs) if several else tensor(inputs, "inputs")
 
 
 def arguments(like: Any, parts: tuple[Tensor, ...]) -> tuple[tuple[Tensor, ...], dict[str, Tensor]]:

@@ -37,6 +37,7 @@ from recombine.training.failures import whole_or_halves
 from recombine.training.plan import ChunkSize, Plan
 from recombine.training.precision import Precision, check_precision, rounding
 from recombine.training.progress import Progress, reporter
+from recombine.training.stack import rules_missing
 from recombine.training.threads import in_lanes, side_by_side, threads
 
 if TYPE_CHECKING:
@@ -124,7 +125,8 @@ def find_masks(
                 on_found(i, mask)
         return found
 
-    with evaluating(*{id(job.model): job.model for job in jobs}.values()), denormals_flushed(), attention_as_written():
+    models = {id(job.model): job.model for job in jobs}.values()
+    with evaluating(*models), denormals_flushed(), attention_as_written(), rules_missing():
         trained = [job for job in jobs if job.settings.method.trained]
         total = sum(job.steps for job in trained)
         for job in jobs:

@@ -25,7 +25,7 @@ from recombine.training.plan import LOOP_STACK, ONE_BY_ONE, Plan, make_plan
 from recombine.training.precision import check_precision, rounding
 from recombine.training.progress import reporter
 from recombine.training.settings import Training
-from recombine.training.stack import Stack, cast, positional, stack_members
+from recombine.training.stack import Stack, cast, positional, rules_missing, stack_members
 from recombine.training.stopping import NEVER
 from recombine.training.strategies import strategy_for
 from recombine.training.strategies.fused import asked_for, can_fuse, program_of
@@ -84,8 +84,9 @@ def train(training: Training) -> Ensemble:
 
     ``strategy`` and ``chunk_size`` are chosen from the description and the kind of device unless given. With a
     ``checkpoint`` folder a killed training continues where it was, and its stacks can be trained apart: ``only`` names
-    the one to train, and a call without it joins what it finds. ``progress(done, total)`` counts member-steps; without
-    it a bar is shown on a terminal and in a notebook, and nothing elsewhere.
+    the one to train, and a call without it joins what it finds. ``progress(done, total)`` counts member-steps (one
+    that takes three arguments, as for `dissect`, is told what is counted as well); without it a bar is shown on a
+    terminal and in a notebook where it takes more than a few seconds, and nothing elsewhere.
 
     Examples:
         >>> import recombine as rc
@@ -99,11 +100,13 @@ def train(training: Training) -> Ensemble:
         >>> ensemble(pictures[:5]).shape
         torch.Size([4, 5, 2])
     """
-    plan = _plan(training)
+    with rules_missing():
+        plan = _plan(training)
     stacks = plan.stacks(training.ids)
     stacks = stacks if training.only is None else (stacks[training.only],)
     started = time.monotonic()
-    with reporter(training.progress, total=sum(map(len, stacks)) * training.steps) as report, threads(plan.threads):
+    total = sum(map(len, stacks)) * training.steps
+    with reporter(training.progress, total) as report, threads(plan.threads), rules_missing():
         work = partial(_train_stack, training, plan, report)
         parts = [part for stack in stacks for part in whole_or_halves(work, list(stack))]
     ensemble = _join(parts)

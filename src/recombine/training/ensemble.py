@@ -19,7 +19,7 @@ from torch.utils import _pytree as pytree
 from recombine.errors import InputError, refuse_pickle
 from recombine.models.called import call_with
 from recombine.training.layout import Layout
-from recombine.training.stack import Buffers, Model, batched_attention, initial, positional, undisturbed
+from recombine.training.stack import Buffers, Model, batched_attention, initial, positional, rules_missing, undisturbed
 
 if TYPE_CHECKING:
     import polars as pl
@@ -150,13 +150,14 @@ class Ensemble:
                 return function(lambda *x: call_with(module, (parameters, buffers), x), *inputs)
 
         if self.looped or len(self) == 1:
-            rows = [
-                one({k: v[i] for k, v in self.parameters.items()}, {k: v[i] for k, v in self.buffers.items()})
-                for i in range(len(self))
-            ]
+            with rules_missing():
+                rows = [
+                    one({k: v[i] for k, v in self.parameters.items()}, {k: v[i] for k, v in self.buffers.items()})
+                    for i in range(len(self))
+                ]
             return pytree.tree_map(lambda *parts: torch.stack(parts), *rows)
         size = self._chunk(inputs) if chunk_size == "auto" else int(chunk_size)
-        with batched_attention(self.flat):
+        with batched_attention(self.flat), rules_missing():
             return vmap(one, chunk_size=min(size, len(self)))(self.parameters, self.buffers)
 
     def predict(self, inputs: Tensor | tuple[Tensor, ...], chunk_size: int | str = "auto") -> Tensor:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import copy
+import warnings
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager, contextmanager, nullcontext
 from dataclasses import dataclass, field
@@ -24,6 +25,7 @@ from recombine.training.redraw import FEW, redrawn
 Model = nn.Module | Callable[[], nn.Module]
 Penalty = Callable[[Mapping[str, Tensor]], Tensor]
 Buffers = dict[str, Tensor]
+Left = Callable[[str, nn.Parameter], None]
 
 
 class Judged(Protocol):
@@ -97,13 +99,17 @@ def sow(seed: int) -> None:
     (torch.manual_seed if torch.accelerator.is_available() else torch.default_generator.manual_seed)(seed)
 
 
-def initial(model: Model, member: int, seed: int, dtype: torch.dtype | None = None, fresh: bool = True) -> nn.Module:
+def initial(
+    model: Model, member: int, seed: int, dtype: torch.dtype | None = None, fresh: bool = True,
+    left: Left | None = None,
+) -> nn.Module:  # fmt: skip
     """Member ``member`` as initialised by its own seed, whatever was drawn before or beside it; of a module that is
-    given, a copy: drawn anew if ``fresh``, else with its weights."""
+    given, a copy: drawn anew if ``fresh``, else with its weights. ``left`` is handed the parameters that no layer
+    draws."""
     with torch.random.fork_rng(devices=[]):
         sow(_seed(seed, member))
         if isinstance(model, nn.Module):
-            module = _fresh(model) if fresh else copy.deepcopy(model).cpu()
+            module = _fresh(model, left or _refuse) if fresh else copy.deepcopy(model).cpu()
         else:
             module = model()
             if not isinstance(module, nn.Module):
@@ -142,6 +148,17 @@ def undisturbed(module: nn.Module) -> Iterator[None]:
             vars(part).update(attributes)
 
 
+@contextmanager
+def rules_missing() -> Iterator[None]:
+    """Without torch's warnings that it has no rule for batching an operation: it then computes one by one, which nobody
+    who reads them can change, and where that matters another way is taken."""
+    with warnings.catch_warnings():
+        warnings.filterwarnings(
+            "ignore", "There is a performance drop because we have not yet implemented the batching"
+        )
+        yield
+
+
 def batched_attention(like: Tensor) -> AbstractContextManager[None]:
     """On a CPU, attention as matrix products: vmap has no rule for the fused one and would call it member by member."""
     return nullcontext() if like.is_cuda else sdpa_kernel(SDPBackend.MATH)
@@ -168,7 +185,7 @@ def python_state(module: nn.Module) -> dict[str, str]:
 _OF_EVERY_MODULE = frozenset(vars(nn.Module()))
 
 
-def _fresh(model: nn.Module) -> nn.Module:
+def _fresh(model: nn.Module, left: Left) -> nn.Module:
     """A copy of a given module with every parameter drawn anew."""
     module = copy.deepcopy(model).cpu()
     covered: set[int] = set()
@@ -179,10 +196,14 @@ def _fresh(model: nn.Module) -> nn.Module:
             covered.update(id(p) for p in part.parameters())
     for name, parameter in module.named_parameters():
         if id(parameter) not in covered:
-            raise InputError(
-                f"parameter {name!r} cannot be drawn anew for each member; give the model as a function that builds it."
-            )
+            left(name, parameter)
     return module
+
+
+def _refuse(name: str, _: nn.Parameter) -> None:
+    raise InputError(
+        f"parameter {name!r} cannot be drawn anew for each member; give the model as a function that builds it."
+    )
 
 
 def stack_members(

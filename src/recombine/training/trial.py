@@ -7,6 +7,7 @@ seeded. What a model keeps elsewhere, such as a counter, would be shared by memb
 from __future__ import annotations
 
 import copy
+from collections.abc import Mapping, Sequence
 from inspect import signature
 from typing import Any
 
@@ -22,6 +23,29 @@ from recombine.training.stack import initial, is_ours, python_state, sow, undist
 from recombine.training.strategies import draws_inside
 
 Batch = tuple[tuple[Tensor, ...], Tensor]
+CALLING = (RuntimeError, TypeError, ValueError, IndexError, KeyError, NotImplementedError, AttributeError)
+"""What a module raises that is called with inputs it is not made for."""
+
+
+def not_called(
+    error: Exception, inputs: Sequence[Tensor], names: Sequence[str] | None = None, of: str = ""
+) -> InputError:
+    """What a person is told whose model could not be called with these inputs, ``of`` some problems."""
+    shapes = [f"{tuple(part.shape)} of {str(part.dtype).removeprefix('torch.')}" for part in inputs]
+    if names is not None:
+        shapes = [f"{name} {shape}" for name, shape in zip(names, shapes, strict=True)]
+    handed = "inputs of a dictionary are handed over by keyword, those of a tuple one after the other"
+    how = f"; {handed}" if isinstance(error, TypeError) and (names is not None or len(inputs) > 1) else ""
+    return InputError(f"the model cannot be called with {of}inputs {', '.join(shapes)}: {in_short(error)}{how}.")
+
+
+def one_tensor(outputs: Any, used: str, how: str) -> Tensor:
+    """What a model gave, where it is one tensor; otherwise ``how`` that is taken out is said."""
+    if isinstance(outputs, Tensor):
+        return outputs
+    named = next((repr(str(name)) for name in outputs), "'logits'") if isinstance(outputs, Mapping) else "0"
+    taken = how.format(f"model(x)[{named}]")
+    raise InputError(f"the model gives a {type(outputs).__name__}, and one tensor is {used}; {taken}.")
 
 
 def first_member(training: Training) -> nn.Module:
@@ -97,11 +121,10 @@ def _call(module: nn.Module, tensors: dict[str, Tensor], inputs: tuple[Tensor, .
         sow(0)
         try:
             return call_with(module, values, inputs), values
-        except (RuntimeError, TypeError, ValueError, IndexError, NotImplementedError, AttributeError) as error:
+        except CALLING as error:
             if isinstance(error, (InputError, torch.OutOfMemoryError)):
                 raise
-            shapes = ", ".join(f"{tuple(part.shape)} of {str(part.dtype).removeprefix('torch.')}" for part in inputs)
-            raise InputError(f"the model cannot be called with inputs {shapes}: {in_short(error)}.") from error
+            raise not_called(error, inputs) from error
 
 
 def _check_names(names: tuple[str, ...] | None, module: nn.Module) -> None:
@@ -117,11 +140,7 @@ def _check_names(names: tuple[str, ...] | None, module: nn.Module) -> None:
 
 
 def _check_outputs(outputs: Any, rows: int) -> None:
-    if not isinstance(outputs, Tensor):
-        raise InputError(
-            f"the model gives a {type(outputs).__name__}, and one tensor is trained on; let forward return one, for "
-            "example the logits."
-        )
+    one_tensor(outputs, "trained on", "let forward return one, for example the logits")
     if not outputs.dim() or len(outputs) != rows:
         raise InputError(f"the model gives outputs of shape {tuple(outputs.shape)} for {rows} examples.")
     if not outputs.is_floating_point():

@@ -9,6 +9,8 @@ from recombine.statistics import Interval
 LONGEST = 60
 NOTHING = 1e-9
 """A share below it is rounding."""
+BESIDE = 1e-5
+"""So is the end of an interval below this share of the rest."""
 
 
 def brief(name: object, limit: int = LONGEST) -> str:
@@ -47,8 +49,12 @@ def score(name: str, value: float | None) -> str:
 
 
 def ranged(figure: Interval) -> str:
-    """A share with its interval."""
-    return share(figure.mean) + (f" [{share(figure.low)}, {share(figure.high)}]" if figure.bounded else "")
+    """A share with its interval; an end that is nothing beside the rest is rounding."""
+    if not figure.bounded:
+        return share(figure.mean)
+    least = BESIDE * max(abs(figure.mean), abs(figure.low), abs(figure.high))
+    low, high = (share(0.0 if abs(end) < least else end) for end in (figure.low, figure.high))
+    return f"{share(figure.mean)} [{low}, {high}]"
 
 
 def figure_words(figure: Interval) -> str:
