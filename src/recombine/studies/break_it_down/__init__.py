@@ -44,6 +44,7 @@ STUDY = Study(
         "signs": (tables.signs, "masks"),
         "ranks": (tables.ranks, "along"), "correlations": (tables.correlations, "ranks"),
         "alike_ranks": (tables.ranks, "alike"), "many_ranks": (tables.ranks, "many"),
+        "one_size_ranks": (tables.of_one_size, "alike_ranks", "many_ranks"),
         "same_ranks": (tables.same_ranks, "same_start"),
     },
     claims=CLAIMS,

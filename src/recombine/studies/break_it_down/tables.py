@@ -28,7 +28,7 @@ FOUND = (pl.col("network") != "untrained") | (pl.col("kept") > 0)
 """An untrained network's mask that keeps no weight was not found: what the bare network does is not filled in."""
 FEWEST = 8
 """Members below which a correlation is no evidence."""
-ENOUGH, TENTHS = 100, "init_scale, in tenths"
+ENOUGH, TENTHS, DIGIT_AND_SIZE = 100, "init_scale, in tenths", "on left digit and init_scale"
 """Members from which neighbours by the size of their first weights are compared, too."""
 PREDICTORS = {"d_abl": "D_abl of the chosen masks", "d_abl_all": "D_abl, mean of all settings",
               "d_sub": "D_sub of the chosen masks", "d_sub_all": "D_sub, mean of all settings",
@@ -140,6 +140,7 @@ def _ranks(asked: pl.DataFrame) -> pl.DataFrame:
         tenth = (pl.col("init_scale").rank("ordinal") * 10 / (pl.len() + 1)).floor().cast(pl.Int64)
         asked = asked.with_columns((tenth == i).cast(pl.Float64).alias(f"tenth {i}") for i in range(1, 10))
         held[TENTHS] = ["init_scale", *(f"tenth {i}" for i in range(1, 10))]
+        held[DIGIT_AND_SIZE] = ["on left digit", "init_scale"]
     for score, given in (*((name, None) for name in PREDICTORS), *(("d_abl_all", given) for given in held)):
         values = _rho(asked.filter("gated"), score, "unseen", *held.get(given or "", ()))
         each = [values.get(member) for member in asked["member"]]
@@ -149,6 +150,12 @@ def _ranks(asked: pl.DataFrame) -> pl.DataFrame:
             pl.Series("value", each, pl.Float64), (pl.Series(each, dtype=pl.Float64) * sign).alias("strength"),
         ))  # fmt: skip
     return pl.concat(found)
+
+
+def of_one_size(alike_ranks: pl.DataFrame, many_ranks: pl.DataFrame) -> pl.DataFrame:
+    """The values of D_abl of all members that start from 8 times the usual size, of both runs."""
+    both = pl.concat([alike_ranks, many_ranks.filter(run="digit-pairs-eight")])
+    return both.filter(pl.col("score") == "d_abl_all", pl.col("given").is_null())
 
 
 def _rho(asked: pl.DataFrame, *names: str) -> dict[Hashable, float]:

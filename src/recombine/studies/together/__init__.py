@@ -30,7 +30,7 @@ STUDY = Study(
     tables={"networks": (networks.networks, "modularity"), "training": networks.along, "evenness": evenness.networks},
     derived={"by_setting": (lenses.by_setting, "networks"), "summary": (lenses.summary, "by_setting"),
              "forecasts": (lenses.forecasts, "networks"), "variances": (lenses.variances, "networks"),
-             "evenness_orders": (evenness.orders, "evenness"),
+             "evenness_orders": (evenness.orders, "evenness"), "evenness_rivals": (evenness.rivals, "evenness"),
              "looks": (looks, "networks", "by_setting", "forecasts"),
              "afterwards": (afterwards, "networks", "by_setting", "forecasts")},
     claims=CLAIMS + evenness.CLAIMS,

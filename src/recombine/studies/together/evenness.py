@@ -9,21 +9,24 @@ all splits have as many pairs and determine all others, if factors add up; *even
 
 from __future__ import annotations
 
+from collections.abc import Callable
+from functools import partial
 from itertools import count
 
 import numpy as np
 import polars as pl
+from numpy.typing import NDArray
 
 from recombine.runs import StoredRun
-from recombine.statistics import jackknife, partial_spearman, spearman
+from recombine.statistics import jackknife, partial_spearman, spearman, t_quantile
 from recombine.studies._cells import CORRELATION, Cells, cells, rising
 from recombine.studies.charts import scatter
 from recombine.studies.claims import Claim
 from recombine.studies.study import Setting
 from recombine.studies.tables import beside, last
-from recombine.studies.together.lenses import GIVEN_SHOWN
+from recombine.studies.together.lenses import GIVEN_SHOWN, Columns, part_given
 from recombine.studies.together.networks import TASKS, Size, design, training, without_masks
-from recombine.studies.together.splits import Pairs, joined, times
+from recombine.studies.together.splits import Pairs, distance, imprecision, joined, times
 from recombine.tasks.draws import key
 from recombine.tasks.two_factors import LEVELS
 
@@ -35,6 +38,7 @@ SPREAD = 1.7
 EVEN, UNEVEN = "even", "uneven"
 SPLITS_OF_A_KIND, MEMBERS = 10, 8
 DECLARED = "Declared before these splits were trained"
+WITHIN_BETWEEN, WITHIN_ROWS = "part between splits", "part on the same rows"
 MIXED, WITHIN = "both kinds", "kind held still"
 
 
@@ -61,11 +65,14 @@ def uneven(seed: int) -> Pairs:
     raise AssertionError
 
 
+MAKE = {EVEN: even, UNEVEN: uneven}
+
+
 def settings(size: Size, members: int | None) -> dict[str, Setting]:
     """Both kinds of split on each task, made as the other networks are; they are looked at without masks."""
     found = {}
     for task in ASKED:
-        for kind, make in ((EVEN, even), (UNEVEN, uneven)):
+        for kind, make in MAKE.items():
             for i in range(size.shown):
                 split = f"{kind}-{i}"
                 made = design(members or min(size.members, MEMBERS), f"{task} {split}")
@@ -83,21 +90,54 @@ def networks(run: StoredRun, setting: Setting) -> pl.DataFrame | None:
     return beside(ends, lens)
 
 
+RIVALS = {"distance": distance, "imprecision": imprecision}
+ORDERS: dict[str, Callable[[Columns], float | None]] = {
+    MIXED: lambda of: spearman(of["influence"], of["error"]),
+    WITHIN: lambda of: partial_spearman(of["influence"], of["error"], of["kind"]),
+    WITHIN_BETWEEN: partial(part_given, ("kind",), False, lens="influence"),
+    WITHIN_ROWS: partial(part_given, ("kind",), True, lens="influence"),
+}
+
+
 def orders(evenness: pl.DataFrame) -> pl.DataFrame:
-    """For each task ρ of influence with the error, over both kinds of split and with the kind held still: one jackknife
-    value per split."""
+    """For each task ρ of influence with the error, over both kinds of split and with the kind held still, and how much
+    of the latter is between splits and on the same rows: one jackknife value per split."""
     rows = []
     for (task,), part in evenness.filter("fitted").group_by("task", maintain_order=True):
         splits = part["split"].to_list()
-        lens, error, kind = (part[name].to_numpy() for name in ("influence", "error", "shown"))
-        held = (kind == EVEN).astype(float)
-        for how, rho in (
-            (MIXED, lambda of, x=lens, y=error: spearman(x[of], y[of])),
-            (WITHIN, lambda of, x=lens, y=error, z=held: partial_spearman(x[of], y[of], z[of])),
-        ):
-            found = jackknife(rho, splits) or {}
+        columns = {"influence": part["influence"].to_numpy(), "error": part["error"].to_numpy(),
+                   "kind": (part["shown"] == EVEN).cast(pl.Float64).to_numpy(),
+                   "setting": part["split"].rank("dense").cast(pl.Float64).to_numpy()}  # fmt: skip
+        for how, rho in ORDERS.items():
+            found = jackknife(partial(_of_rows, rho, columns), splits) or {}
             rows += [(part["run"][splits.index(split)], task, how, split, value) for split, value in found.items()]
     schema = {"run": pl.String, "task": pl.String, "over": pl.String, "split": pl.String, "rho": pl.Float64}
+    return pl.DataFrame(rows, schema=schema, orient="row")
+
+
+def _of_rows(rho: Callable[[Columns], float | None], columns: Columns, rows: NDArray[np.int64]) -> float | None:
+    return rho({name: of[rows] for name, of in columns.items()})
+
+
+def rivals(evenness: pl.DataFrame) -> pl.DataFrame:
+    """By how much uneven splits err more, with something else that splits differ in held still (least squares over the
+    means of splits): one row per task and rival."""
+    rows = []
+    means = evenness.group_by("task", "split", "shown", maintain_order=True).agg(pl.col("error").mean())
+    for (task,), part in means.group_by("task", maintain_order=True):
+        kinds = (part["shown"] == UNEVEN).cast(pl.Float64).to_numpy()
+        shown = [MAKE[kind](int(split.split("-")[1]))
+                 for split, kind in part.select("split", "shown").rows()]  # fmt: skip
+        for rival, of in RIVALS.items():
+            design = np.column_stack([np.ones(len(part)), kinds, [of(pairs) for pairs in shown]])
+            weights, left, rank, _ = np.linalg.lstsq(design, part["error"].to_numpy(), rcond=None)
+            free = len(part) - int(rank)
+            if free < 1 or rank < design.shape[1]:
+                continue
+            error = float(np.sqrt(left[0] / free * np.linalg.inv(design.T @ design)[1, 1]))
+            half = t_quantile(0.95, free) * error
+            rows.append((task, rival, float(weights[1]), float(weights[1]) - half, float(weights[1]) + half))
+    schema = dict.fromkeys(("task", "given"), pl.String) | dict.fromkeys(("difference", "low", "high"), pl.Float64)
     return pl.DataFrame(rows, schema=schema, orient="row")
 
 

@@ -26,7 +26,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from recombine.statistics import crossed_interval, interval, jackknife, partial_spearman, spearman
 from recombine.statistics.ranks import ranks
-from recombine.studies.together.splits import unevenness
+from recombine.studies.together.splits import distances, unevenness
 
 
 @dataclass(frozen=True)
@@ -66,7 +66,11 @@ BETWEEN = "between splits of equal number"
 GIVEN_CURVED = "given how networks were made with squares and products"
 GIVEN_BOTH = "given the number seen and how networks were made"
 GIVEN_SHOWN = "given the number seen and how unequally often levels are"
-AFTERWARDS = (ON_REGULAR, ON_DRAWN, BETWEEN_PART, ROWS_PART, BETWEEN, GIVEN_CURVED, GIVEN_BOTH, GIVEN_SHOWN)
+SHOWN_BETWEEN, SHOWN_ROWS = (f"{GIVEN_SHOWN}, part {of}" for of in ("between splits", "on the same rows"))
+GIVEN_DRAWN = "given the number seen and whether a split is drawn"
+GIVEN_FAR = "given the number seen and how far unseen pairs lie from seen ones"
+AFTERWARDS = (ON_REGULAR, ON_DRAWN, BETWEEN_PART, ROWS_PART, BETWEEN, GIVEN_CURVED, GIVEN_BOTH, GIVEN_DRAWN,
+              GIVEN_FAR, SHOWN_BETWEEN, SHOWN_ROWS, GIVEN_SHOWN)  # fmt: skip
 """Looked at after the results: no claim asks for these, but for the last, which a claim asks for that came later."""
 MADE, TELLING = ("init_scale", "lr", "weight_decay"), ("kernel", "influence", "structure")
 SCHEMA = {"kind": pl.String, "lens": pl.String, "task": pl.String, "split": pl.String, "rho": pl.Float64,
@@ -97,6 +101,10 @@ def by_setting(networks: pl.DataFrame) -> pl.DataFrame:
         GIVEN_COUNT: (_given("share_seen"), counted, every),
         GIVEN_BOTH: (_given("share_seen", *MADE), list(TELLING), every),
         GIVEN_SHOWN: (_given("share_seen", "unevenness"), counted, every),
+        SHOWN_BETWEEN: (partial(part_given, ("share_seen", "unevenness"), False), list(TELLING), every),
+        SHOWN_ROWS: (partial(part_given, ("share_seen", "unevenness"), True), list(TELLING), every),
+        GIVEN_DRAWN: (_given("share_seen", "drawn"), list(TELLING), every),
+        GIVEN_FAR: (_given("share_seen", "distance"), list(TELLING), every),
         ON_REGULAR: (_given("share_seen"), counted, ~drawn),
         ON_DRAWN: (_given("share_seen"), counted, drawn),
         **{kind: (_at_equal_number(kind), counted, every) for kind in (BETWEEN_PART, ROWS_PART, BETWEEN)},
@@ -162,9 +170,14 @@ def summary(values: pl.DataFrame) -> pl.DataFrame:
 
 def _columns(networks: pl.DataFrame) -> Columns:
     """What correlations are made of, as arrays: they are made a thousand times."""
-    uneven = pl.col("split").replace_strict(unevenness(), default=None, return_dtype=pl.Float64)
-    found = networks.with_columns(setting=pl.col("run").rank("dense"), unevenness=uneven)
-    return {name: found[name].cast(pl.Float64).to_numpy() for name in (*ALL, *MADE, "unevenness", "error", "setting")}
+    of_split = {"unevenness": unevenness(), "distance": distances()}
+    asked = {name: pl.col("split").replace_strict(of, default=None, return_dtype=pl.Float64)
+             for name, of in of_split.items()}  # fmt: skip
+    found = networks.with_columns(
+        setting=pl.col("run").rank("dense"), drawn=pl.col("split").str.starts_with("r"), **asked
+    )
+    names = (*ALL, *MADE, *of_split, "drawn", "error", "setting")
+    return {name: found[name].cast(pl.Float64).to_numpy() for name in names}
 
 
 def _known(networks: Columns, *names: str) -> Columns:
@@ -224,6 +237,18 @@ def _at_equal_number(kind: str) -> Statistic:
         return _turned(float(part[0] @ part[1]) / size, lens) if size > 1e-9 else None
 
     return rho
+
+
+def part_given(names: tuple[str, ...], rows: bool, networks: Columns, lens: str) -> float | None:
+    """How much of a partial correlation is that of networks on the same rows, or of the means of settings."""
+    kept = _known(networks, lens, *names, "setting")
+    design = np.column_stack([np.ones(len(kept["error"])), *(_ranks(kept[name]) for name in names)])
+    both = [_ranks(kept[name]) for name in (lens, "error")]
+    left = [values - design @ np.linalg.lstsq(design, values, rcond=None)[0] for values in both]
+    within = [_about(values, kept["setting"]) for values in left]
+    part = within if rows else [one - other for one, other in zip(left, within, strict=True)]
+    size = float(np.linalg.norm(left[0]) * np.linalg.norm(left[1]))
+    return _turned(float(part[0] @ part[1]) / size, lens) if size > 1e-9 else None
 
 
 def _about(values: FloatArray, by: FloatArray) -> FloatArray:

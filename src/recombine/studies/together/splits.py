@@ -75,6 +75,32 @@ def unevenness() -> dict[str, float]:
     return {name: float(times(pairs).std()) if pairs else 0.0 for name, pairs in shown.items()}
 
 
+def distance(pairs: Iterable[tuple[int, int]]) -> float:
+    """How many steps from level to level lie between an unseen pair and the nearest seen one, in the mean."""
+    seen = np.array(sorted(pairs))
+    grid = np.stack(np.meshgrid(np.arange(LEVELS), np.arange(LEVELS), indexing="ij"), -1).reshape(-1, 2)
+    steps = np.abs(grid[:, None] - seen[None]).sum(-1).min(1)
+    return float(steps[steps > 0].mean())
+
+
+def imprecision(pairs: Iterable[tuple[int, int]]) -> float:
+    """The variance of the answer that adding up gives to an unseen pair, in the mean, where seen ones have a variance
+    of 1. All are determined."""
+    seen = np.array(sorted(pairs))
+    eye = np.eye(LEVELS)
+    grid = np.stack(np.meshgrid(np.arange(LEVELS), np.arange(LEVELS), indexing="ij"), -1).reshape(-1, 2)
+    rows, every = (np.hstack([eye[of[:, 0]], eye[of[:, 1]]]) for of in (seen, grid))
+    variances = np.einsum("ij,jk,ik->i", every, np.linalg.pinv(rows.T @ rows), every)
+    return float(variances[~(grid[:, None] == seen[None]).all(-1).any(1)].mean())
+
+
+def distances() -> dict[str, float]:
+    """`distance` of every split."""
+    grid = [(a, b) for a in range(LEVELS) for b in range(LEVELS)]
+    return {name: distance(seen.get("pairs") or [(a, b) for a, b in grid if (b - a) % LEVELS in seen["offsets"]])
+            for name, seen in SPLITS.items()}  # fmt: skip
+
+
 REGULAR = ("0", "05", "02468", "02", "01", "012", "01247")
 SPLITS: dict[str, Seen] = {
     **{name: {"offsets": tuple(map(int, name))} for name in REGULAR},
