@@ -24,7 +24,7 @@ from torch import Tensor, nn
 from torch.nn import functional
 
 import recombine as rc
-from recombine.structure import Choice, Mask, MaskSettings, Protocol, ablated, accuracy, chosen, grid
+from recombine.structure import Choice, Mask, MaskSettings, Protocol, ablated, accuracy, chosen, grid, subnetwork
 from recombine.structure.evaluate import anywhere
 from recombine.structure.wording import CLEAR, TAKEN_OUT
 
@@ -166,7 +166,7 @@ class Planted:
     """What the verdict must also say."""
     learn: Callable[[int], list[Pair]] | None = None
     by_oracle: bool = False
-    """Whether a rule can be taken out only where it goes with all of its half."""
+    """Whether a rule can be taken out only where all of its half is a part."""
 
 
 NOT_TAKEN_OUT = (
@@ -204,8 +204,8 @@ def halves_asked() -> Planted:
 
 @kind("and of two halves")
 def and_of_halves() -> Planted:
-    """Of a product nothing may be left without one factor: a half can be taken out where without all of it the other
-    rule stays."""
+    """Of a product nothing may be left without one factor: a half is a part where all of it does its rule alone, and
+    the other rule stays without it."""
     network = fit(Halves(both_true, 1), of_both, 900, 1e-2)
     return Planted(network, where_other_true, TAKEN_OUT, learn=one_true, by_oracle=True)
 
@@ -289,7 +289,7 @@ def judged(make: Callable[[], Planted], seed: int) -> Iterator[tuple[str, bool]]
         part = result.part(name)
         finding = part.finding if part is not None else "no mask"
         right = planted.right
-        if planted.by_oracle and _without(planted.network, _planted(planted.network, i), new, i) > -CLEAR:
+        if planted.by_oracle and not _is_part(planted.network, i, planted.problems(NEW), planted.learn):
             right = NOT_TAKEN_OUT
         true = finding in right and (part is None or planted.words in result.verdict_of(name))
         yield finding, true and (finding not in TAKEN_OUT or _holds(planted.network, result.mask(name), new, i))
@@ -306,11 +306,13 @@ def _without(network: nn.Module, mask: Mask, problems: list[Pair], own: int) -> 
     return max(found[own], 0.5) - max(found[1 - own], 0.5)
 
 
-def _planted(network: nn.Module, own: int) -> Mask:
-    """All weights of one half."""
+def _is_part(network: nn.Module, own: int, new: list[Pair], learn: Callable[[int], list[Pair]] | None) -> bool:
+    """Whether all weights of a planted half do their rule alone, as a mask must, and are removed without the other."""
     half = ("left", "right")[own]
-    return Mask({name: torch.full(weight.parameter.shape, name.startswith(half))
+    mask = Mask({name: torch.full(weight.parameter.shape, name.startswith(half))
                  for name, weight in chosen(network, Choice()).items()})  # fmt: skip
+    alone = accuracy(subnetwork(network, mask), (learn(NEW) if learn else new)[own])
+    return alone > protocol().passing and _without(network, mask, new, own) < -CLEAR
 
 
 def main() -> int:

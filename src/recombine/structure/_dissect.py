@@ -110,6 +110,11 @@ class Dissection(Result):
         (base,) = self.findings.bases.filter(pl.col("network") == "trained").rows(named=True)
         low, high = (self.score(name, score=f"d_abl_{end}") for end in ENDS)
 
+        def asked(of: str) -> dict[str, float]:
+            """By subroutine, its own first."""
+            found = dict(matrix.select("asked", of).iter_rows())
+            return {name: found.pop(name), **found}
+
         def drawn(*roles: str) -> tuple[float, ...]:
             return tuple(self.masks.filter(mine & pl.col("role").is_in(roles))["d_abl"].to_list())
 
@@ -121,8 +126,8 @@ class Dissection(Result):
             chance=self.chance,
             asked=self.findings.notes["asked"],
             whole={one: base[f"on {one}"] for one in self.subroutines},
-            alone=dict(matrix.select("asked", "subnetwork").iter_rows()),
-            without=dict(matrix.select("asked", "ablated").iter_rows()),
+            alone=asked("subnetwork"),
+            without=asked("ablated"),
             d_abl=row["d_abl"],
             low=low,
             high=high,
