@@ -58,7 +58,7 @@ def test_a_sentence_says_what_a_part_that_comes_out_is_not() -> None:
     assert "all of its weights take no gradients" in part(0.5, 1.0, settled=1.0).words
     assert "97 % of its weights are those of the untrained network" in part(0.5, 1.0, unmoved=0.979).words
     picked = part(1.0, 1.0, attributed={"a": 0.5, "b": 1.0})
-    assert picked.words.endswith("without the weights that gradient attribution picks 0.50 of a and 1.00 of b are")
+    assert picked.words.endswith("without the weights that gradient attribution picks 0.50 of a and 1.00 of b remain")
     assert "attribution" not in part(0.5, 1.0, attributed={"a": 0.5, "b": 1.0}).words
     assert "2 random masks of its size -0.30 to +0.00" in part(0.5, 1.0, random=(0.0,), spread=(-0.3,)).figures
     assert " (" not in part(0.8, 1.0, layers="all").words, "a page parts words from figures there"

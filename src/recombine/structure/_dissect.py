@@ -225,6 +225,9 @@ def dissect(
     subroutine, that only a model of that subroutine alone can answer. ``whole`` are problems of the model's own task; a
     model that does them, or else the subroutines, no better than the gate is refused.
 
+    Where subroutines have different answers, masks are trained and everything is measured among each one's own. A
+    ``loss`` of your own gets outputs and targets as they are.
+
     Without a ``protocol``, masks over all layers, over the later half and over the last quarter are searched, each from
     four starts at two rates. ``controls`` adds an untrained network with its own search (``fresh`` builds it; by
     default the layers of a copy are reset), masks for shuffled answers, and random masks of the same size.

@@ -138,7 +138,7 @@ class Part:
         if self.finding in TAKEN_OUT or not self.attributed:
             return ""
         left = " and ".join(f"{share:.2f} of {name}" for name, share in self.attributed.items())
-        return f"; without the weights that gradient attribution picks {left} are"
+        return f"; without the weights that gradient attribution picks {left} remain"
 
     @property
     def figures(self) -> str:
