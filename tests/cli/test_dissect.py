@@ -153,5 +153,5 @@ def test_the_example(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: py
     monkeypatch.chdir(tmp_path)
     runpy.run_path(str(ROOT / "examples" / "dissect_model.py"), run_name="__main__")
     shown = capsys.readouterr().out
-    assert "first: the best part can be taken out" in shown
+    assert "first: the best part that these masks found" in shown
     assert (tmp_path / "dissection.html").is_file()

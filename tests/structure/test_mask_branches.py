@@ -13,6 +13,7 @@ from torch.nn.utils import parametrizations
 
 from recombine.models import OddOneOut, OddOneOutNet, Panels, Perceptron, ResNet
 from recombine.structure import Choice, ContinuousSparsification, MaskSettings, branches, find_masks, frozen, subnetwork
+from recombine.structure.answers import own_cross_entropy, with_answers
 from recombine.structure.calling import evaluating
 from recombine.structure.frozen import Shortened, layers_before, split_off
 from recombine.structure.search import _jobs
@@ -54,16 +55,18 @@ def settings(layers: str, starts: tuple[float, ...], epochs: int = 2) -> list[Ma
 
 
 @pytest.mark.usefixtures("streams")
-@pytest.mark.parametrize("models", [1, 2])
-def test_branches_are_a_stacked_step(models: int) -> None:
+@pytest.mark.parametrize(("models", "own"), [(1, False), (2, False), (1, True)])
+def test_branches_are_a_stacked_step(models: int, own: bool) -> None:
+    """Also among answers of a subroutine's own, which stand behind each target."""
     model: Any = network().double()
     other = network().double()
     several = [model, model, model] if models == 1 else [model, other, model]
     with torch.no_grad():
         for parameter in other.parameters():
             parameter.mul_(1.5)
-    jobs = _jobs(several, problems(12), None, settings(LAYERS[1], (0.05, -0.2, 0.6)), "auto")
-    stack = MaskStack(jobs, cross_entropy, torch.device("cpu"))
+    shown = with_answers(problems(12), (0, 1, 2, 3)) if own else problems(12)
+    jobs = _jobs(several, shown, None, settings(LAYERS[1], (0.05, -0.2, 0.6)), "auto")
+    stack = MaskStack(jobs, own_cross_entropy if own else cross_entropy, torch.device("cpu"))
     described = stack.stack, stack.objective, stack.weights, stack.one_model, stack.constants, stack.shape
     inputs, targets = stack.block(range(1))
     runner = branches.MaskBranches(*described)

@@ -116,7 +116,7 @@ def test_a_model_with_two_known_parts_is_taken_apart() -> None:
     assert not left.keep["right.weight"].any()
     assert result.score("left") == pytest.approx(-0.5, abs=0.1)
     assert result.score("left", score="d_sub") == pytest.approx(0.5, abs=0.1)
-    assert "the best part can be taken out" in result.verdict
+    assert "the best part that these masks found" in result.verdict
     low, high = (result.score("left", score=f"d_abl_{end}") for end in ("low", "high"))
     assert low <= result.score("left") < high < -0.2
     assert f"[{low:+.2f}, {high:+.2f}]" in result.verdict
@@ -135,7 +135,7 @@ def test_few_problems_leave_it_open_whether_a_part_can_be_taken_out() -> None:
     parts = [Subroutine(name, many[i], many[i], few[i], few[i]) for i, name in enumerate(("left", "right"))]
     result = dissect(Reader(), *parts, protocol=Protocol(settings=(settings,), chance=0.5, gate=0.0), controls=False)
     assert result.score("left") < -0.1
-    assert "left: the best part may or may not be one that can be taken out" in result.verdict
+    assert "left: the best part that these masks found may or may not be one that can be taken out" in result.verdict
 
 
 def test_without_a_protocol_several_depths_are_searched() -> None:

@@ -39,4 +39,5 @@ from recombine.statistics.shares import (
     share_apart_from as share_apart_from,
     share_interval as share_interval,
     shares_apart as shares_apart,
+    wilson as wilson,
 )

@@ -47,14 +47,15 @@ def shares_apart(
     interval is if anything too wide."""
     sides = []
     for share, count in ((first, of_first), (second, of_second)):
-        low, high = _wilson(share, count, level)
+        low, high = wilson(share, count, level)
         sides.append([max(value, least) for value in (low, share, high)])
     (low_1, mean_1, high_1), (low_2, mean_2, high_2) = sides
     apart = mean_1 - mean_2
     return apart - math.hypot(mean_1 - low_1, high_2 - mean_2), apart + math.hypot(high_1 - mean_1, mean_2 - low_2)
 
 
-def _wilson(share: float, count: int, level: float) -> tuple[float, float]:
+def wilson(share: float, count: int, level: float = 0.95) -> tuple[float, float]:
+    """The interval of a share of independent problems (Wilson 1927)."""
     z = NormalDist().inv_cdf((1 + level) / 2)
     centre = (share + z**2 / (2 * count)) / (1 + z**2 / count)
     half = z / (1 + z**2 / count) * math.sqrt(share * (1 - share) / count + z**2 / (4 * count**2))

@@ -15,7 +15,7 @@ from recombine.result import Result
 from recombine.statistics import shares_apart
 from recombine.structure.attribution import attribution_masks
 from recombine.structure.calling import Loss, as_problems, device_of, placed, precision as weights_type
-from recombine.structure.choose import depths
+from recombine.structure.choose import depths, weights_of
 from recombine.structure.controls import untrained
 from recombine.structure.evaluate import ablated, anywhere, subnetwork
 from recombine.structure.masks import Mask
@@ -25,6 +25,7 @@ from recombine.structure.settings import grid
 from recombine.structure.subroutines import Subroutine
 from recombine.structure.summary import ROWS, summarise_masks
 from recombine.structure.trial import as_classes, check_network, subroutine_of_classes, try_network
+from recombine.structure.wording import CLEAR, Part
 from recombine.tasks import cross_entropy
 from recombine.training.progress import by_three, told
 
@@ -32,14 +33,7 @@ if TYPE_CHECKING:
     import polars as pl
 
 SCHEMA = 1
-CLEAR = -0.1
-"""A D_abl whose interval lies below this is called a part that can be removed, one above it a part that cannot."""
 ENDS = ("low", "high")
-LAYERS = {
-    "all": "all layers",
-    "last half": "the last half of the layers",
-    "last quarter": "the last quarter of the layers",
-}
 
 
 @dataclass(frozen=True, eq=False)
@@ -95,29 +89,63 @@ class Dissection(Result):
 
     def verdict_of(self, name: str) -> str:
         """What was found of one subroutine."""
+        search, part = self._searched(name), self.part(name)
+        if part is None:
+            return f"{name}: no mask of {search.height} does it, so nothing is said of where it is."
+        typical = f"mean of the {int(search['passed'].sum())} of {search.height} settings that pass "
+        typical += f"{self.score(name, 'passing'):+.2f}"
+        beside = "; ".join(filter(None, (part.figures, typical, self._untrained(name), self._attributed(name))))
+        return f"{name}: {part.words} ({beside})."
+
+    def part(self, name: str) -> Part | None:
+        """What was measured of the mask chosen for a subroutine, and what it amounts to; None where none passes."""
+        import polars as pl
+
+        search = self._searched(name)
+        chosen = search.filter("chosen")
+        if not chosen.height:
+            return None
+        (row,) = chosen.rows(named=True)
+        mine = (pl.col("network") == "trained") & (pl.col("subroutine") == name)
+        of_mask = (pl.col("role") == "search") & (pl.col("setting") == row["setting"]) & (pl.col("seed") == row["seed"])
+        matrix = self.matrix.filter(mine & of_mask)
+        (base,) = self.findings.bases.filter(pl.col("network") == "trained").rows(named=True)
+        low, high = (self.score(name, score=f"d_abl_{end}") for end in ENDS)
+
+        def asked(of: str) -> dict[str, float]:
+            """By subroutine, its own first."""
+            found = dict(matrix.select("asked", of).iter_rows())
+            return {name: found.pop(name), **found}
+
+        def drawn(*roles: str) -> tuple[float, ...]:
+            return tuple(self.masks.filter(mine & pl.col("role").is_in(roles))["d_abl"].to_list())
+
+        untrained = self.score(name, network="untrained")
+        weights: dict[str, float] = self.findings.notes.get("untrained weights", {}).get(name, {})
+        return Part(
+            name=name,
+            layers=row["layers"] if search["layers"].n_unique() > 1 else "",
+            chance=self.chance,
+            asked=self.findings.notes["asked"],
+            whole={one: base[f"on {one}"] for one in self.subroutines},
+            alone=asked("subnetwork"),
+            without=asked("ablated"),
+            d_abl=row["d_abl"],
+            low=low,
+            high=high,
+            random=drawn("anywhere"),
+            spread=drawn("same size", "same size, outside"),
+            untrained=None if math.isnan(untrained) else untrained,
+            attributed=self._without_attributed(name),
+            settled=weights.get("settled", 0.0),
+            unmoved=weights.get("unmoved", 0.0),
+        )
+
+    def _searched(self, name: str) -> pl.DataFrame:
         import polars as pl
 
         mine = (pl.col("role") == "search") & (pl.col("network") == "trained") & (pl.col("subroutine") == name)
-        search = self.masks.filter(mine)
-        passed = int(search["passed"].sum())
-        if not passed:
-            return f"{name}: no mask of {search.height} does it, so nothing is said of where it is."
-        chosen, typical = self.score(name), self.score(name, "passing")
-        low, high = (self.score(name, score=f"d_abl_{end}") for end in ENDS)
-        beside = "; ".join(filter(None, (self._untrained(name), self._attributed(name))))
-        words = "may or may not be one that can be taken out: more problems would tell"
-        if high < CLEAR:
-            words = "can be taken out"
-        elif self._end(name, "high") < CLEAR:
-            words = "does not come out clean, and what gradient attribution finds can be taken out"
-        elif low > CLEAR:
-            words = "cannot be taken out without the rest"
-        at = search.filter("chosen")["layers"][0]
-        where = f", in {LAYERS.get(at, f'the layers {at!r}')}," if search["layers"].n_unique() > 1 else ""
-        return (
-            f"{name}: the best part{where} {words} (D_abl {chosen:+.2f} [{low:+.2f}, {high:+.2f}]; mean of the "
-            f"{passed} of {search.height} settings that pass {typical:+.2f}; {beside})."
-        )
+        return self.masks.filter(mine)
 
     def _untrained(self, name: str) -> str:
         if "untrained" not in self.masks["network"]:
@@ -129,9 +157,12 @@ class Dissection(Result):
         found = self.score(name, "attribution")
         return "" if math.isnan(found) else f"gradient attribution {found:+.2f}"
 
-    def _end(self, name: str, end: str) -> float:
-        """An end of the interval of the part that gradient attribution finds."""
-        return self.score(name, "attribution", score=f"d_abl_{end}")
+    def _without_attributed(self, name: str) -> dict[str, float]:
+        """Accuracies without what gradient attribution finds, on the rule and on the others, where they lie apart."""
+        if not self.score(name, "attribution", score="d_abl_high") < -CLEAR:
+            return {}
+        own, others = (self.score(name, "attribution", score=f"abl_{of}") for of in ("target", "other"))
+        return {name: own, " and ".join(one for one in self.subroutines if one != name): others}
 
     def to_frame(self) -> pl.DataFrame:
         """Sub, ablated and controls in one table; ``masks`` has every mask.
@@ -160,6 +191,7 @@ class Dissection(Result):
         return {
             "schema": SCHEMA,
             "verdict": self.verdict,
+            "parts": {name: None if (part := self.part(name)) is None else part.to_dict() for name in self.subroutines},
             "subroutines": list(self.subroutines),
             "networks": _plain(self.findings.bases),
             "table": _plain(self.to_frame()),
@@ -194,6 +226,9 @@ def dissect(
     are measured are ones the whole model answers anyway (a mask has nothing to learn on them), give others in
     ``learn``, one set per subroutine, that only a model of that subroutine alone can answer. ``whole`` are problems of
     the model's own task; a model that does them, or else the subroutines, no better than the gate is refused.
+
+    Where subroutines have different answers, masks are trained and everything is measured among each one's own. A
+    ``loss`` of your own gets outputs and targets as they are.
 
     Without a ``protocol``, masks over all layers, over the later half and over the last quarter are searched, each from
     four starts at two rates. ``controls`` adds an untrained network with its own search, masks for shuffled answers,
@@ -242,13 +277,33 @@ def dissect(
     with told(progress, "dissecting") as report:
         findings = carry_out(protocol, networks, parts, problems, loss=loss, progress=by_three(report))
         masks = _with_references(findings, trained, parts, protocol)
-    findings = replace(findings, masks=masks, notes=findings.notes | {"drawn_by_spread": drawn})
+    weights = {
+        name: _untrained_weights(mask, networks)
+        for (_, kind, name), mask in findings.chosen.items()
+        if kind == "trained"
+    }
+    notes = {"drawn_by_spread": drawn, "untrained weights": weights}
+    findings = replace(findings, masks=masks, notes=findings.notes | notes)
     return Dissection(tuple(part.name for part in parts), protocol, findings)
 
 
 def _names(given: Sequence[Any]) -> tuple[str, ...]:
     plain = ("target", "other") if len(given) == 2 else tuple(f"subroutine {i + 1}" for i in range(len(given)))
     return tuple(g.name if isinstance(g, Subroutine) else name for g, name in zip(given, plain, strict=True))
+
+
+def _untrained_weights(mask: Mask, networks: Sequence[Network]) -> dict[str, float]:
+    """Of what a mask keeps, the share that takes no gradients (*settled*) and the share that is in the trained network
+    what it is in the untrained one, to the bit (*unmoved*)."""
+    trained, *fresh = (weights_of(network.model) for network in networks)
+    counts = {"settled": 0, "unmoved": 0}
+    for name, keep in mask.keep.items():
+        weight = trained[name].parameter
+        counts["settled"] += 0 if weight.requires_grad else int(keep.sum())
+        for drawn in fresh:
+            same = drawn[name].parameter.to(weight) == weight if name in drawn else torch.zeros_like(keep)
+            counts["unmoved"] += int((same.cpu() & keep).sum())
+    return {name: count / max(1, mask.kept) for name, count in counts.items()}
 
 
 def _with_references(

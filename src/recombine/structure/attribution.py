@@ -1,8 +1,8 @@
 """Where a gradient would look for a part: weights that matter to one subroutine's answers and not to the others'.
 
-A weight matters to a problem by |w · ∂s/∂w|, s the score of the right answer less the mean of the others: what removing
-it would change, to first order (Mozer & Smolensky 1989). No mask is trained, so this takes a moment; it is reported
-beside the search, which it must not beat.
+A weight matters to a problem by |w · ∂s/∂w|, s the score of the right answer less the mean of the others (of its
+subroutine's own, where subroutines have different ones): what removing it would change, to first order (Mozer &
+Smolensky 1989). No mask is trained, so this takes a moment; it is reported beside the search, which it must not beat.
 """
 
 from __future__ import annotations
@@ -12,6 +12,7 @@ from collections.abc import Sequence
 import torch
 from torch import Tensor, nn
 
+from recombine.structure.answers import own_answers
 from recombine.structure.calling import arguments, device_of, evaluating, precision
 from recombine.structure.choose import Choice, chosen
 from recombine.structure.masks import Mask
@@ -31,7 +32,8 @@ def attribution_masks(
     """For each subroutine the weights that matter more to its own problems than to those of any other, as shares of
     what matters to each."""
     names = list(chosen(model, choice))
-    shares = [_shares(model, subroutine.validation.rows(slice(0, problems)), names) for subroutine in subroutines]
+    asked = [subroutine.validation.rows(slice(0, problems)) for subroutine in subroutines]
+    shares = [_shares(model, part, names, own) for part, own in zip(asked, own_answers(subroutines), strict=True)]
     found = []
     for i, own in enumerate(shares):
         others = [share for j, share in enumerate(shares) if j != i]
@@ -39,7 +41,7 @@ def attribution_masks(
     return found
 
 
-def _shares(model: nn.Module, problems: Problems, names: Sequence[str]) -> dict[str, Tensor]:
+def _shares(model: nn.Module, problems: Problems, names: Sequence[str], answers: Sequence[int]) -> dict[str, Tensor]:
     known = dict(model.named_parameters(remove_duplicate=False))
     weights = [known[name] for name in names]
     asked = [(w, w.requires_grad) for w in weights]
@@ -54,7 +56,8 @@ def _shares(model: nn.Module, problems: Problems, names: Sequence[str]) -> dict[
                 positional, named = arguments(problems.inputs, parts)
                 scores = model(*positional, **named)[0]
                 right = int(problems.targets[i])
-                margin = scores[right] - (scores.sum() - scores[right]) / (len(scores) - 1)
+                heard = scores[list(answers)] if len(answers) > 1 else scores
+                margin = scores[right] - (heard.sum() - scores[right]) / (len(heard) - 1)
                 slopes = torch.autograd.grad(margin, weights, allow_unused=True)
                 for place, weight, slope in zip(total, weights, slopes, strict=True):
                     if slope is not None:

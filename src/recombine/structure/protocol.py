@@ -18,6 +18,7 @@ from torch import nn
 
 from recombine.description import Description
 from recombine.errors import InputError
+from recombine.structure.answers import taught
 from recombine.structure.calling import Loss, accuracy
 from recombine.structure.controls import shuffled
 from recombine.structure.masks import Mask
@@ -121,11 +122,12 @@ def carry_out(
     bases = [gated(network, subroutines, whole, protocol.gate) for network in networks]
     kept = [network for network, row in zip(networks, bases, strict=True) if row["gated"]]
     how = {"strategy": strategy, "precision": precision}
+    problems, loss = taught(subroutines, loss)
     work = _Work(protocol, subroutines, loss, how, progress, len(kept), checkpoint)
     searched = [
-        _Job(network, target, setting, protocol.settings[setting].seed, "search", subroutine.train)
+        _Job(network, target, setting, protocol.settings[setting].seed, "search", shown)
         for network in kept
-        for target, subroutine in enumerate(subroutines)
+        for target, shown in enumerate(problems)
         for setting in range(len(protocol.settings))
     ]
     rows, masks = work.measure(searched)

@@ -15,6 +15,7 @@ from typing import Any, Literal
 import numpy as np
 from torch import nn
 
+from recombine.structure.answers import own_answers
 from recombine.structure.calling import accuracy
 from recombine.structure.evaluate import Removal, ablated, same_size, subnetwork
 from recombine.structure.masks import Mask
@@ -29,8 +30,8 @@ def accuracies(model: nn.Module, subroutines: Sequence[Subroutine], split: Split
 
     Where subroutines have different answers, an answer is the largest among the subroutine's own: one class for two
     things at once is otherwise wrong about both as soon as one of them is removed."""
-    apart = len({subroutine.answers for subroutine in subroutines}) > 1
-    return [accuracy(model, getattr(s, split), among=s.answers if apart else ()) for s in subroutines]
+    answers = own_answers(subroutines)
+    return [accuracy(model, getattr(s, split), among=own) for s, own in zip(subroutines, answers, strict=True)]
 
 
 def difference(found: Sequence[float], target: int, chance: float | None) -> float:
@@ -64,8 +65,7 @@ def examine(
     What is left without the part is also measured on the problems for choosing and, where the part does its own (at
     least ``passing``), with what is removed set to the mean of its parameter or drawn anew instead of zero."""
     alone, without = subnetwork(model, mask), ablated(model, mask)
-    apart = len({subroutine.answers for subroutine in subroutines}) > 1
-    own = accuracy(alone, subroutines[target].passing, among=subroutines[target].answers if apart else ())
+    own = accuracy(alone, subroutines[target].passing, among=own_answers(subroutines)[target])
     both = [accuracies(part, subroutines) for part in (alone, without)]
     row: dict[str, Any] = {"passing": own, "passed": own >= passing, **scores(both[0], both[1], target, chance)}
     row["val_d_abl"] = difference(accuracies(without, subroutines, "validation"), target, chance)
