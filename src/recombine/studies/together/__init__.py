@@ -31,6 +31,7 @@ STUDY = Study(
     derived={"by_setting": (lenses.by_setting, "networks"), "summary": (lenses.summary, "by_setting"),
              "forecasts": (lenses.forecasts, "networks"), "variances": (lenses.variances, "networks"),
              "evenness_orders": (evenness.orders, "evenness"), "evenness_rivals": (evenness.rivals, "evenness"),
+             "evenness_figures": (evenness.order_figures, "evenness_orders"),
              "looks": (looks, "networks", "by_setting", "forecasts"),
              "afterwards": (afterwards, "networks", "by_setting", "forecasts")},
     claims=CLAIMS + evenness.CLAIMS,

@@ -18,7 +18,7 @@ import polars as pl
 from numpy.typing import NDArray
 
 from recombine.runs import StoredRun
-from recombine.statistics import jackknife, partial_spearman, spearman, t_quantile
+from recombine.statistics import interval, jackknife, partial_spearman, spearman, t_quantile
 from recombine.studies._cells import CORRELATION, Cells, cells, rising
 from recombine.studies.charts import scatter
 from recombine.studies.claims import Claim
@@ -117,6 +117,15 @@ def orders(evenness: pl.DataFrame) -> pl.DataFrame:
 
 def _of_rows(rho: Callable[[Columns], float | None], columns: Columns, rows: NDArray[np.int64]) -> float | None:
     return rho({name: of[rows] for name, of in columns.items()})
+
+
+def order_figures(evenness_orders: pl.DataFrame) -> pl.DataFrame:
+    """The mean of each over splits, with its interval: the same splits serve both tasks."""
+    rows = []
+    for (task, over), part in evenness_orders.group_by("task", "over", maintain_order=True):
+        figure = interval(part["rho"].to_numpy())
+        rows.append((task, over, figure.mean, max(figure.low, -1.0), min(figure.high, 1.0)))
+    return pl.DataFrame(rows, schema=["task", "over", "rho", "low", "high"], orient="row")
 
 
 def rivals(evenness: pl.DataFrame) -> pl.DataFrame:
