@@ -141,9 +141,11 @@ def _toy(id: str, sentence: str, test: Test) -> Claim:
 
 KNOWN = (
     _toy("alone-target", "the part alone does its own property.", _of("sub_target", TOY).above(0.95, nothing=0.25)),
-    _toy("alone-other", "it does not do the other.", _of("sub_other", TOY).below(0.35, nothing=1.0)),
-    _toy("without-target", "without it, its property is lost.", _of("abl_target", TOY).below(0.5, nothing=1.0)),
-    _toy("without-other", "the other is kept.", _of("abl_other", TOY).above(0.75, nothing=0.25)),
+    _toy("alone-other", "the part alone does not do the other property.",
+         _of("sub_other", TOY).below(0.35, nothing=1.0)),
+    _toy("without-target", "without the part its property is lost.", _of("abl_target", TOY).below(0.5, nothing=1.0)),
+    _toy("without-other", "without the part the other property is kept.",
+         _of("abl_other", TOY).above(0.75, nothing=0.25)),
     _toy("untrained", "what is left of an untrained network does neither.",
          _of(EITHER, TOY, **FRESH).below(0.35, nothing=KEPT)),
     _toy("untrained-passes", "in an untrained network, too, a part is found that does the property.",
@@ -304,18 +306,18 @@ NEW = (
           _rho("d_abl_all").below(), "Spearman's ρ",
           "the paper leaves it open whether modular structure goes with generalization"),
     _ours("structure-beyond-start",
-          "Digit pairs: among members that start from weights of the same size, a lower D_abl still goes with more "
-          "unseen combinations answered rightly.",
+          "Digit pairs: with the size of first weights held still (linearly in ranks), a lower D_abl still goes with "
+          "more unseen combinations answered rightly.",
           _rho("d_abl_all", "init_scale").below(), "partial ρ",
           "we set the size of the first weights, .5 to 12, and it moves structure and accuracy alike"),
     _ours("structure-beyond-start-many",
-          "Digit pairs: among 200 further members, of those that start from weights of the same size, a lower D_abl "
-          "goes with more unseen combinations answered rightly.", _many("many", "init_scale"), "partial ρ",
+          "Digit pairs: among 200 further members, with the size of first weights held still (linearly in ranks), a "
+          "lower D_abl goes with more unseen combinations answered rightly.", _many("many", "init_scale"), "partial ρ",
           "what structure-beyond-start leaves open. 200 members show a partial ρ of −.20 in four of five cases (1/√196 "
           "is its error): said before they were trained"),
     _ours("structure-beyond-start-tenths",
-          "Digit pairs: among 200 further members, within ten groups that start from weights of nearly the same size, "
-          "a lower D_abl goes with more unseen combinations answered rightly.",
+          "Digit pairs: among 200 further members, with ten groups by the size of first weights held still as well, a "
+          "lower D_abl goes with more unseen combinations answered rightly.",
           _many("many", tables.TENTHS), "partial ρ",
           "rival of the claim before: what a line through ranks of the size leaves over is still its doing. Groups and "
           "ranks are both held still; said before members were trained"),
@@ -349,8 +351,8 @@ NEW = (
           "the rival that needs no mask, over three runs; asked when structure-one-size-behaviour had left it open. "
           "Rival: accuracy on one digit is measured on 500 images, and noise in it leaves D_abl too much"),
     _ours("structure-one-size-behaviour", "Digit pairs: among 200 members that start from weights of 8 times the usual "
-          "size and do equally well on the left digit alone, a lower D_abl goes with more unseen combinations answered "
-          "rightly.", _many("eight", "on left digit"), "partial ρ",
+          "size, with accuracy on the left digit alone held still, a lower D_abl goes with more unseen combinations "
+          "answered rightly.", _many("eight", "on left digit"), "partial ρ",
           "rival: what the whole network does with one digit, which needs no mask; said before they were trained"),
     *(_ours(f"structure-one-size-{task}", f"{called}: of networks that start and learn alike those with a lower D_abl "
             "(their parts more removable) make smaller errors on unseen combinations.",
@@ -378,8 +380,8 @@ NEW = (
           rising(_rho("d_sub_all", value="strength"), _rho("d_abl_all", value="strength"),
                  names=("|ρ| of D_sub", "|ρ| of D_abl"), pair="member"), "|Spearman's ρ|", "for comparison"),
     _ours("structure-beyond-behaviour",
-          "Digit pairs: among members that do equally well on the left digit alone, a lower D_abl still goes with more "
-          "unseen combinations answered rightly.",
+          "Digit pairs: with accuracy on the left digit alone held still, a lower D_abl still goes with more unseen "
+          "combinations answered rightly.",
           _rho("d_abl_all", "on left digit").below(), "partial ρ", "what a network does with one digit needs no mask"),
     _ours("reliance-predicts-generalization", "Digit pairs: what the whole network does with the left digit alone "
           "predicts what it does on unseen combinations.",
@@ -501,9 +503,9 @@ def _removable(bases: str, of: pl.Expr, asked_of: pl.Expr, where: str, **values:
     )  # fmt: skip
 
 
-def _below_short(id: str, of: pl.Expr, asked_of: pl.Expr, short: str, times: int, source: str) -> Claim:
-    return _ours(id, "The chosen part of such a search is more removable than that of ours on bases of the same kind, "
-                 f"{times} times as short: its D_abl is the lower.",
+def _below_short(id: str, bases: str, of: pl.Expr, asked_of: pl.Expr, short: str, times: int, source: str) -> Claim:
+    return _ours(id, f"{bases}: the chosen part of a search as long as the paper's is more removable than that of ours "
+                 f"on bases of the same kind, {times} times as short: its D_abl is the lower.",
                  rising(_chosen(of, asked_of=asked_of), _in(short), names=("the paper's search", "ours")),
                  "D_abl of our search less that of the paper's", source)  # fmt: skip
 
@@ -517,17 +519,17 @@ def _below_scratch(of: pl.Expr, asked_of: pl.Expr, which: pl.Expr = CHOSEN, name
 LENGTH = (
     *_removable("Agreement, bases at 1e-4", FAITHFUL, SEARCHED_LONG, "BERT from scratch, singular",
                 subject=-0.417, verb=-0.26),
-    _below_short("faithful-below-short", FAITHFUL, SEARCHED_LONG, "bert-slow", 47,
+    _below_short("faithful-below-short", "Agreement", FAITHFUL, SEARCHED_LONG, "bert-slow", 47,
           "declared before it was run: if it holds, what short searches show of encoders from scratch is marked as "
           "ours; where the interval lies below .1, their D_abl near zero is not for want of steps; else it is open. "
           "Three bases beside ten tell .34, the published difference from none, in four of five cases if bases vary by "
           ".12, as ours do"),
-    _ours("pretraining-helps-faithful", "Searched so, parts of pretrained bases are the more removable: their D_abl "
-          "is lower than from scratch.",
+    _ours("pretraining-helps-faithful", "Agreement, searched as long as the paper's: parts of pretrained bases are the "
+          "more removable, their D_abl is lower than from scratch.",
           _below_scratch(FAITHFUL_PRETRAINED, SEARCHED_LONG_PRETRAINED), LESS,
           SINGULAR, 0.123),
-    _ours("pretraining-typical-faithful", "Searched so, over all masks over every layer instead of the chosen ones, "
-          "D_abl is lower in pretrained bases than from scratch.",
+    _ours("pretraining-typical-faithful", "Agreement, searched as long as the paper's: over all masks over every layer "
+          "instead of the chosen ones, D_abl is lower in pretrained bases than from scratch.",
           _below_scratch(FAITHFUL_PRETRAINED, SEARCHED_LONG_PRETRAINED, EVERY_LAYER), LESS, SEEN_BEFORE),
     _ours("pretraining-longer-not-search", "Parts of bases pretrained for 8000 steps and searched briefly are more "
           "removable than those of bases from scratch searched as long as the paper's.",
@@ -535,19 +537,20 @@ LENGTH = (
                  names=("8000 steps, searched briefly", "from scratch, searched at length")),
           LESS,
           "the rival of pretraining-longer-helps that short searches are why; asked when both means had been seen"),
-    _ours("pretraining-longer-helps-faithful", "Searched so, parts of bases pretrained for 8000 steps are more "
-          "removable than those of bases from scratch.",
+    _ours("pretraining-longer-helps-faithful", "Agreement, searched as long as the paper's: parts of bases pretrained "
+          "for 8000 steps are more removable than those of bases from scratch.",
           _below_scratch(FAITHFUL_LONGER, SEARCHED_LONGER, name="pretrained for 8000 steps"), LESS,
           "as above, of an encoder that was pretrained for longer still; declared before its run", 0.123),
-    _ours("pretraining-longer-typical-faithful", "Searched so, over all masks over every layer, D_abl is lower in "
-          "bases pretrained for 8000 steps than from scratch.",
+    _ours("pretraining-longer-typical-faithful", "Agreement, searched as long as the paper's: over all masks over "
+          "every layer, D_abl is lower in bases pretrained for 8000 steps than from scratch.",
           _below_scratch(FAITHFUL_LONGER, SEARCHED_LONGER, EVERY_LAYER, "pretrained for 8000 steps"), LESS,
           SEEN_BEFORE),
     *_removable("Number–contact, 18 layers", FAITHFUL_CONTOURS, SEARCHED_CONTOURS, "ResNet-50; declared before its run",
                 number=-0.011, contact=-0.317),
-    _below_short("faithful-contours-below-short", FAITHFUL_CONTOURS, SEARCHED_CONTOURS, "resnet18-number-contact", 98,
+    _below_short("faithful-contours-below-short", "Number–contact", FAITHFUL_CONTOURS, SEARCHED_CONTOURS,
+                 "resnet18-number-contact", 98,
           "declared before it was run: if it holds, what short searches show of residual networks is marked as ours"),
-    _ours("half-precision-alike", "Short searches of three of these bases in half precision, as the long ones are, "
+    _ours("half-precision-alike", "Number–contact: short searches of three bases in half precision, as long ones are, "
           "find masks of the same D_abl in the mean as searches in TF32, within .1.",
           _of("d_abl", pl.col("run") == "resnet18-half").minus(
               _of("d_abl", pl.col("run") == "resnet18-number-contact"), pair=BASE).near(0.1, 0.0),

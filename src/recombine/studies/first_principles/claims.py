@@ -144,7 +144,7 @@ def _verdict(id: str, what: str, family: str | list[str], column: str, asked: st
 CLAIMS = (
     _explains("orthogonal", "on three planes"),
     Claim("row-orthogonal-monolithic",
-          "Trained on the same planes, a monolithic model of the same size explains nothing of the whole cube.",
+          "Trained on three planes, a monolithic model of the same size explains nothing of the whole cube.",
           _of("orthogonal-monolithic", "r2_all").below(0), source=TABLE, unit=CUBE),
     _paper("beats-the-monolith", "Trained on three planes, the compositional model beats the monolithic one.",
            _order("r2_all", {"monolithic": "orthogonal-monolithic", "compositional": "orthogonal"}),
@@ -156,7 +156,8 @@ CLAIMS = (
              cells("r2_all", "networks", run=f"{row}-far").near(within), row)
       for row, model, within in (("orthogonal", "compositional", 0.02), ("orthogonal-monolithic", "monolithic", 0.1))),
     _value("random", "everywhere", within=0.05),
-    _paper("long-everywhere", "Trained everywhere as long as on planes, it explains more of the whole cube.",
+    _paper("long-everywhere", "Trained everywhere, as long as on planes, the compositional model explains more of the "
+          "whole cube.",
            _order("r2_all", {"three planes": "orthogonal-long", "everywhere": "random-long"}), "random", "orthogonal"),
     _explains("random", "everywhere"),
     _explains("random-monolithic", "everywhere", "monolithic"),
@@ -182,7 +183,7 @@ CLAIMS = (
           f"within {COST:g} of their row's lowest published seed.",
           rising(_steady("long"), _steady("steady"), names=("the paper's rate", "half of it"),
                  pair=("support", "member")), unit="difference of the share of members"),
-    _ours("steady-jumps", "At half the rate the training errors of these networks jump less.",
+    _ours("steady-jumps", "At half the rate the training errors of members of the rows *, normal and .1 jump less.",
           rising(*(cells(pl.col("times").log(), "jumps", run=[f"{row}-{how}" for row in STEADY],
                          unit=("support", "member"), fitted=False) for how in ("steady", "long")),
                  names=("half the rate", "the paper's"), pair=("support", "member")),
@@ -191,12 +192,15 @@ CLAIMS = (
            _order("r2_all", {"width .05": "diagonal-05", "width .2": "diagonal-20"}), "diagonal-20", "diagonal-05",
            f"{TABLE}; two seeds near .9 and three near .4 at .05"),
     _share("diagonal-05-composes", "Trained longer on a band of .05, more than one in twenty members are nearer to the "
-           "published seeds that compose (.90) than to those that do not (.38).", R2 > MIDDLE, "diagonal-05-long",
+          "published seeds that compose (.90) than to those that do not compose (.38).",
+          R2 > MIDDLE, "diagonal-05-long",
            SEEDS),
-    _share("diagonal-05-does-not", "More than one in twenty are nearer to those that do not.", R2 <= MIDDLE,
+    _share("diagonal-05-does-not", "Trained longer on a band of .05, more than one in twenty members are nearer to the "
+          "published seeds that do not compose (.38).", R2 <= MIDDLE,
            "diagonal-05-long", SEEDS),
-    _ours("diagonal-05-between", "Fewer than half lie in the middle half of the way from the one to the other (.51 to "
-          ".77), where half would if they were spread evenly.",
+    _ours("diagonal-05-between", "Trained longer on a band of .05, fewer than half of the members lie in the middle "
+          "half of the way between both kinds of published seed (.51 to .77), where half would if they were spread "
+          "evenly.",
           cells(R2.is_between(MIDDLE - HALF, MIDDLE + HALF), "networks", run="diagonal-05-long", fitted=False,
                 counted=True).below(0.5, nothing=0.5), SEEDS, "share of members, all kept"),
     _mode("high", MODES[1], R2 > MIDDLE, 0.05),
@@ -273,7 +277,7 @@ CLAIMS = (
     _ours("shift-equivariance",
           "With a gap in x, a shift-equivariant component network generalizes better than a decoder.",
           _order("r2_ood", {"decoder": "gap-plain", "shift-equivariant": "gap-shifted"}), BIASES, APART),
-    _ours("shift-closes-gap", "The gap costs it less than it costs the decoder.",
+    _ours("shift-closes-gap", "A gap in x costs a shift-equivariant component network less than it costs the decoder.",
           _of("gap-shifted", "r2_all").minus(_of("shifted", "r2_all"))
           .minus(_of("gap-plain", "r2_all").minus(_of("soft", "r2_all"))).above(0),
           BIASES, f"{CUBE}, with a gap less without, of the one network less the other"),
@@ -285,7 +289,8 @@ CLAIMS = (
              "A2 and A3"),
     Claim("vector-composes", "Where A0 to A3 hold, the compositional model explains more than .9 of what it never saw.",
           _of("vector").above(0.9, nothing=MEAN), source=THEOREM, unit=OUTSIDE),
-    _ours("vector-monolithic", "A monolithic perceptron that fits the same planes explains nothing of it.",
+    _ours("vector-monolithic", "Where A0 to A3 hold, a monolithic perceptron that fits the same planes explains "
+          "nothing of what it never saw.",
           _of("vector-monolithic").below(0)),
     _ours("vector-random", "Trained everywhere, the monolithic perceptron explains more than .9 of the whole cube.",
           _of("vector-random-monolithic", "r2_all").above(0.9, nothing=MEAN), unit=CUBE),
@@ -320,8 +325,8 @@ CLAIMS = (
     _ours("learned-generalizes", "On two planes each, a model that learns C generalizes, though it was not told C.",
           _of("vector-learned").above(0.9, nothing=ADDED), UNKNOWN_C),
     _ours("learned-fails",
-          "On one plane each a model that learns C fits as well as on two and does not generalize: the data cannot "
-          "tell what C is.",
+          "On one plane each a model that learns C and fits explains less than .9 of what it never saw: the data "
+          "cannot tell what C is.",
           _of("vector-learned-one").below(0.9, nothing=INSIDE), UNKNOWN_C),
     _ours("learned-network", "C may even be a small network that works cell by cell.",
           _of("vector-network").above(0.9, nothing=ADDED), UNKNOWN_C),

@@ -192,8 +192,8 @@ STEPS = (
     Claim("one-step-moved", "The first gradient step changes the slopes along X₂ more where X₂ is redundant.",
           _one_step("added"), whose="ours", source="how far slopes move says nothing of which way", unit="E|Δ ∂Ŷ/∂X₂|"),
     Claim("one-step-cancel",
-          "The outputs' terms of that step do not cancel: more of their length survives the sum than of terms at right "
-          "angles.",
+          "The outputs' terms of the first gradient step do not cancel: more of their length survives the sum than of "
+          "terms at right angles.",
           cells("cancellation", "one_step", run="one-step-a", component="y2").above(RIGHT_ANGLES, nothing=RIGHT_ANGLES),
           source="proposition 5: “it is unlikely that a Δθᵢ can be cancelled by the sum of other Δθⱼ”; judged by ‖Σ "
           "gᵢ‖ / Σ ‖gᵢ‖, the paper names no line", unit="of length"),
@@ -206,7 +206,8 @@ STEPS = (
           "input more where that is redundant.",
           _across("added"), whose="ours", unit="E|Δ ∂Ŷᵢ/∂Xⱼ|"),
     Claim("both-cancel",
-          "The terms of the two answers do not cancel in that step: more survives than of terms at right angles.",
+          "The terms of two answers do not cancel in the first gradient step: more survives than of terms at right "
+          "angles.",
           cells("cancellation", "both_step", run="both-a").above(RIGHT_ANGLES, nothing=RIGHT_ANGLES),
           source="proposition 5, as one-step-cancel, with one term per answer instead of one per score",
           unit="of length"),

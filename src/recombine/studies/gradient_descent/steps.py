@@ -243,7 +243,7 @@ LATER = (
           _first(RISEN), whose="ours", unit=SIZE,
           source=f"rival: A may lie above a control only because the control unlearns a random start; {BY_LOOK}"),
     Claim("steps-share", f"Within {EARLY} steps a redundant X₂ comes to have a larger share of the influence of both "
-          f"inputs, too, than in that control, B″.",
+          f"inputs, too, than in B″, in which either label, and either X₂, is as frequent.",
           _first(SHARE), whose="ours", unit="of influence",
           source="rival: A learns faster and all of its slopes grow, along X₁ as along X₂; the difference is not "
           f"normalised, the share is; {BY_LOOK}"),
@@ -287,7 +287,7 @@ LATER = (
           "combination that is missing can do no more than one that is rare. Judged within a quarter of what A turns. "
           f"One look. {DECLARED}"),
     Claim("steps-half-added", f"Where X₂ depends on Y₁ half as much and every combination is shown, X₂ comes within "
-          f"{EARLY} steps to have more influence than in B″: no combination has to be missing.",
+          f"{EARLY} steps to have more influence than in B″, where it does not depend on Y₁.",
           _first(HALVED), whose="ours", unit=SIZE,
           source=f"rival of steps-added-alike, that (1, 1) is missing; {BY_LOOK}"),
     *_paced("slow", "a quarter of"), *_paced("fast", "four times"),

@@ -90,10 +90,12 @@ EXACT = (
           "On unseen combinations a kernel machine is a sum of values of seen sub-combinations, exactly.",
           _kernel("additive_error", "random", unit=("run", *FIT)).below(1e-10, nothing=1),
           source="Thm 4.2, Eq. 2; 600 random fits of two to four components to answers of variance 1"),
-    Claim("leak-theory-one", "With one anchor a one-layer ReLU kernel applies .743 of the rule, whichever the anchor.",
+    Claim("leak-theory-one", "With one anchor a one-layer ReLU kernel applies .743 of an additive rule, whichever the "
+          "anchor.",
           _leaks(1).near(0.0005, theory=0.743),
           source="Prop. 5.1, Eq. 3: S/(1 − S), worked out by us at S(1;2) = .4264; solved for each of nine anchors"),
-    Claim("leak-theory-two", "With two anchors it applies .853, whether they interpolate or extrapolate.",
+    Claim("leak-theory-two", "With two anchors a one-layer ReLU kernel applies .853 of an additive rule, whether they "
+          "interpolate or extrapolate.",
           _leaks(2).near(0.0005, theory=0.853),
           source="Prop. 5.1, Eq. 3: 2 S, worked out by us at S(1;2) = .4264; solved for each of the 36 pairs"),
     Claim("dispersed-error", "Dispersed training pairs leave the more error the less additive the representation.",
@@ -109,7 +111,8 @@ EXACT = (
     Claim("context-nested", "Fewer kernels solve CD-3 than CD-2, and fewer CD-2 than CD-1.",
           rising(*(_context("hard margin", k) for k in (3, 2, 1)), names=("CD-3", "CD-2", "CD-1"), pair="kernel"),
           source="figure 3: nested regions", unit="of kernels"),
-    Claim("context-pairs-needed", "A kernel without salience on pairs of components solves none of them.",
+    Claim("context-pairs-needed", "A kernel without salience on pairs of components solves none of CD-1, CD-2 and "
+          "CD-3.",
           _kernel("right", "context", pl.col("s2") == 0, unit=("run", *FIT)).below(0.01, nothing=0.5), unit="accuracy",
           source="section 5: S(2;3) = 0; nothing: chance"),
     Claim("context-loss", "The loss decides: at ReLU depths 1 to 5 least squares do better on CD-3 than the margin.",
@@ -135,7 +138,8 @@ EXACT = (
           "With as many anchors in each class, every kernel answers exactly 0 to unseen equivalences.",
           _kernel("largest", "equivalence", problem=ALIKE, unit=FIT).below(1e-9, nothing=1),
           source="section 5: kernels cannot solve it; largest output over ten saliences and five sets, answers are ±1"),
-    Claim("equivalence-unequal", "With unequal anchors it answers something, and still never solves the task.",
+    Claim("equivalence-unequal", "With unequal anchors every kernel answers something to unseen equivalences, and "
+          "still never solves the task.",
           _kernel(1 - pl.col("right"), "equivalence", pl.col("largest") > 1e-3, problem=UNEQUAL, unit=FIT,
                   asked=_kernel("right", "equivalence", problem=UNEQUAL, unit=FIT)).above(0),
           whose="ours", source="the paper's sets have as many anchors in each class", unit="share of wrong answers"),
@@ -153,7 +157,7 @@ EXACT = (
 )  # fmt: skip
 
 DENSE = (
-    *(Claim(f"leak-lazy-{task}", f"Lazy networks apply {value:.3f} of the rule ({task}).",
+    *(Claim(f"leak-lazy-{task}", f"Lazy networks apply {value:.3f} of an additive rule ({task}).",
             _lazy("slope", task).near(0.03), published=_figure(value, "addition figure, σ = 1"), source=SIX)
       for task, value in zip(ANCHORS, (0.746, 0.848, 0.851, 0.723), strict=True)),
     Claim("leak-lazy-intercept", "With one anchor at the end, lazy networks miss by a constant besides.",
@@ -163,7 +167,8 @@ DENSE = (
     Claim("leak-predicted", "The slope of each lazy network is predicted by its own features before training.",
           _lazy((pl.col("slope") - pl.col("predicted_start")).abs(), [*ANCHORS], unit="member").below(0.1, nothing=0.2),
           whose="ours", source="nobody plots it network by network; nothing: who foretells no leak is .2 off"),
-    *(Claim(f"leak-rich-{task}", f"Rich networks apply {value:.3f} of it ({task}).", _rich("slope", task).near(0.03),
+    *(Claim(f"leak-rich-{task}", f"Rich networks apply {value:.3f} of an additive rule ({task}).",
+          _rich("slope", task).near(0.03),
             published=_figure(value, "addition figure, smallest σ"), source=SIX)
       for task, value in (("extrapolation", 0.761), ("interpolation", 0.994), ("both", 0.912))),
     Claim("additivity-lazy", "Lazy networks are conjunction-wise additive on unseen combinations.",
@@ -187,13 +192,15 @@ DENSE = (
           ("equivalence-rich", "Rich networks solve transitive equivalence.", "squared error"),
           ("equivalence-rich-logistic", "Rich networks solve transitive equivalence by logistic loss, too.",
                 "logistic"))),
-    Claim("equivalence-lazy", "Lazy networks stay near chance.", _lazy("right", "equivalence").below(0.75, nothing=1),
+    Claim("equivalence-lazy", "On transitive equivalence lazy networks stay near chance.",
+          _lazy("right", "equivalence").below(0.75, nothing=1),
           published=_figure(0.417, "figure 4: 10 of 24 unseen pairs"), source="nothing: they would do as rich ones"),
-    Claim("equivalence-crossover", "In between, the margin grows as σ falls from 1 to .1 to .01.",
+    Claim("equivalence-crossover", "Between lazy and rich, the margin on transitive equivalence grows as σ falls from "
+          "1 to .1 to .01.",
           rising(*(_lazy("margin", "equivalence", sigma=s) for s in (1.0, 0.1, 0.01)),
                  names=("σ = 1", "σ = .1", "σ = .01")), whose="ours",
           source="the paper shows accuracy; an earlier rerun of ours at width 1000 gave about 0, .47 and .965"),
-    Claim("equivalence-deep", "Networks of one to four layers all solve it.",
+    Claim("equivalence-deep", "Networks of one to four layers all solve transitive equivalence.",
           _image("right", "equivalence", "deep", unit="member", take="min").near(0.1),
           published=_figure(1.0, "deep-network figure"), source="judged by the depth that does worst, by member"),
     Claim("context-deep", "By squared error, the deeper a network, the more it takes the shortcut of CD-3: its margin "
@@ -206,7 +213,8 @@ DENSE = (
           cells("violation_start", "networks", network="dense", sigma=1.0, unit="member", fitted=False)
           .below(0.15, nothing=1), source="Prop. 4.1, at infinite width; nothing: as much spread among pairs that "
           "share as many as between all and none", unit="spread among pairs that share as many"),
-    Claim("structure-rich", "Rich networks leave it: trained features violate it more than random ones.",
+    Claim("structure-rich", "In rich networks trained features violate more than random ones that how similar two "
+          "combinations are depends on how many components they share.",
           rising(*(cells(f"violation_{when}", "networks", RICHEST, network="dense", task=[*ANCHORS]) for when in
                    ("start", "end")), names=("before", "after"), pair=("run", "member")), whose="ours",
           source="the theory is of fixed features", unit="spread among pairs that share as many"),
@@ -224,7 +232,8 @@ DENSE = (
       for name, sentence, task, value in (
           ("invariance-lazy", "Lazy networks keep k/(1 − k) of a margin when a second item varies for the first time.",
            "invariance", 0.743),
-          ("exposure-lazy", "After partial exposure they keep 2k²/(1 − 2k²).", "exposure", 0.571))),
+          ("exposure-lazy", "After partial exposure lazy networks keep 2k²/(1 − 2k²) of a margin.",
+                "exposure", 0.571))),
 )  # fmt: skip
 
 
@@ -274,13 +283,14 @@ PICTURES = (
     Claim("image-additivity", "Image networks are conjunction-wise additive on unseen combinations.",
           _image("additivity", "extrapolation", place="near").above(0.9, nothing=SUMS), unit="R²",
           published=_figure(0.985, "additivity panel, over seen and unseen combinations"), source=MAP),
-    _near_far("image-additivity-distance", "On CD-3 they are the more so the farther apart the images are.",
+    _near_far("image-additivity-distance", "On CD-3 image networks are the more conjunction-wise additive the farther "
+          "apart the images are.",
               "additivity", "cd3", _figure(0.040, "additivity panel, CD-3: .952 to .992")),
     Claim("image-context-nested", "Image networks generalise on CD-1 better than on CD-3.",
           rising(*(_image("unseen_accuracy", task, place="near") for task in ("cd3", "cd1")), names=("CD-3", "CD-1"),
                  pair="member"),
           published=_figure(0.391, f"{CONTEXT} at distance 0: .503 and .894"), source=f"nested regions; {MAP}"),
-    Claim("image-context-middle", "CD-2 lies between.",
+    Claim("image-context-middle", "How well image networks generalise on CD-2 lies between CD-1 and CD-3.",
           rising(*(_image("unseen_accuracy", task, place="near", data="mnist") for task in ("cd3", "cd2", "cd1")),
                  names=("CD-3", "CD-2", "CD-1"), pair="member"), published=_figure(0.055, f"{CONTEXT} at distance 0: "
           ".839 and .894, the smaller step"), source=f"nested regions; {MAP}"),
@@ -294,9 +304,11 @@ PICTURES = (
           rising(*(_image(f"violation_{when}", ["extrapolation", "interpolation"], unit="member") for when in
                    ("end", "start")), names=("after", "before"), pair="member"), whose="ours",
           source=f"the theory asks it of features; {MAP}", unit="spread among pairs that share as many"),
-    _near_far("image-context-distance", "On CD-3 images farther apart make it worse.", "unseen_accuracy", "cd3",
+    _near_far("image-context-distance", "On CD-3 image networks generalise worse the farther apart the images are.",
+          "unseen_accuracy", "cd3",
               _figure(0.274, f"{CONTEXT}: .503 to .229"), places=("far", "near")),
-    _near_far("image-context-easy", "On CD-1 they make it better.", "unseen_accuracy", "cd1",
+    _near_far("image-context-easy", "On CD-1 image networks generalise better the farther apart the images are.",
+          "unseen_accuracy", "cd1",
               _figure(0.069, f"{CONTEXT}: .894 to .963")),
     _near_far("image-equivalence-distance", "Equivalence is generalised better the farther apart the images are.",
               "unseen_accuracy", "equivalence", _figure(0.362, "MNIST equivalence figure, [4, 4]: .529 to .891")),
@@ -316,10 +328,12 @@ PICTURES = (
           "machine on all similarities between combinations.",
           _off("predicted_all_end").below(0.1, nothing=0.33), whose="ours",
           source=f"asked for by reviewers; nothing: who foretells no leak is .33 off; {MAP}"),
-    Claim("image-predicted-better", "All similarities predict it better than one salience and Eq. 3 do.",
+    Claim("image-predicted-better", "All similarities between combinations predict the slope of an image network "
+          "better than one salience and Eq. 3 do.",
           _off("predicted_end").minus(_off("predicted_all_end"), pair="member").above(), whose="ours",
           source=f"trained features are not compositionally structured, as Eq. 3 asks; {MAP}", unit="of the error"),
-    Claim("image-predicted-order", "Within a set and a distance it tells which networks leak more.",
+    Claim("image-predicted-order", "Within a set and a distance a kernel machine on trained features tells which image "
+          "networks leak more.",
           cells("rho", "ordered", predicted="predicted_all_end", unit="member", limits=CORRELATION).above(),
           whose="ours", source=f"asked when the figure had been seen; {MAP}", unit="Spearman's ρ",
           runs=tuple(f"convnet-{name}" for name in ("interpolation-d0", "extrapolation-d0"))),

@@ -66,7 +66,8 @@ CLAIMS = (
            _of(GIVEN_COUNT, "support").above(), FIRST),
     _asked("untrained-kernel-across-splits", "Regression on the representation of the untrained network foretells, "
            "across splits, which networks will err.", _of(ACROSS, "kernel_start").above(), THEORY),
-    _asked("kernel-across-splits", "Regression on the trained representation foretells it.",
+    _asked("kernel-across-splits", "Regression on the trained representation foretells, across splits, which networks "
+          "will err.",
            _of(ACROSS, "kernel").above(), THEORY),
     _asked("factorization-across-splits", "The more of the representation is a sum of one part per factor, the smaller "
            "the error on unseen combinations.", _of(ACROSS, "factorization").above(), LATENT),
