@@ -101,6 +101,7 @@ def test_named_inputs_go_by_keyword_and_several_one_after_the_other() -> None:
         (None, (X, FIRST + 5), "targets of 'target' go from 5 to 6, .* 0 to 1"),
         (None, (X, FIRST - 1), "targets of 'target' go from -1 to 0"),
         (None, (X, FIRST + 0.5), "no class numbers, such as"),
+        (None, (X, 0 * FIRST), "all problems of 'target' have the answer 0, "),
         (None, (X, X), r"shape \(36, 4\)"),
         (None, (X[:, :3], FIRST), r"problems of 'target', inputs \(2, 3\) of float32: The size"),
         (None, "a file", "a pair .*; a str is none of these"),

@@ -56,9 +56,15 @@ def as_classes(problems: Problems, of: str) -> Problems:
 
 
 def subroutine_of_classes(part: Subroutine) -> Subroutine:
-    """A subroutine whose answers are class numbers."""
+    """A subroutine whose answers are class numbers, two or more."""
     made: Any = {name: as_classes(getattr(part, name), repr(part.name)) for name in PARTS}
-    return replace(part, **made)
+    found = replace(part, **made)
+    if len(found.answers) < 2:
+        raise InputError(
+            f"all problems of {part.name!r} have the answer {found.answers[0]}, so that nothing has to be computed for "
+            "them; give problems with two answers or more."
+        )
+    return found
 
 
 def try_network(model: nn.Module, parts: Sequence[Subroutine], whole: Problems | None) -> None:
