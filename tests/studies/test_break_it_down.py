@@ -20,8 +20,9 @@ from recombine.runs.files import sha256_of
 from recombine.structure import Choice, MaskSettings, Protocol, accuracy
 from recombine.studies.break_it_down import STUDY, tables
 from recombine.studies.break_it_down.bases import STEPS
-from recombine.studies.break_it_down.claims import BASE, CHOSEN, LANGUAGE, PASSED, _of, _rho
+from recombine.studies.break_it_down.claims import BASE, CHOSEN, LANGUAGE, PASSED, _of
 from recombine.studies.break_it_down.dissection import DissectionRun, Pretraining, read_bases
+from recombine.studies.break_it_down.generalizing import rho
 from recombine.studies.break_it_down.settings import FILE, HASH, SMALL_RESNET, _encoder
 from recombine.tasks import Contours, OddOneOutTask
 from recombine.training import Adam, train
@@ -167,11 +168,11 @@ def test_what_choosing_alone_gives_is_that_of_all_coins(val: tuple[float, ...]) 
 
 def test_correlation_over_members_that_pass_the_gate() -> None:
     ranks = tables.ranks(_along())
-    found = _rho("d_abl_all").read({"ranks": ranks})
+    found = rho("d_abl_all").read({"ranks": ranks})
     assert (len(found.values()), found.asked.height) == (10, 12)
     assert found.values() == pytest.approx((-1.0,) * 10)
-    assert _rho("d_sub_all").read({"ranks": ranks}).values() == (), "it does not vary"
-    assert _rho("d_abl_all", "init_scale").read({"ranks": ranks}).values() == (), "the start says all"
+    assert rho("d_sub_all").read({"ranks": ranks}).values() == (), "it does not vary"
+    assert rho("d_abl_all", "init_scale").read({"ranks": ranks}).values() == (), "the start says all"
     told = tables.correlations(ranks).filter(pl.col("column") == "d_abl_all", pl.col("given").is_null())
     assert told.row(0, named=True)["rho"] == pytest.approx(-1)
 
@@ -190,7 +191,7 @@ def test_tenths_take_out_what_a_line_through_ranks_of_the_start_leaves(shared: f
     })  # fmt: skip
     ranks = {"many_ranks": tables.ranks(along)}
     line, tenths = (
-        np.mean(_rho("d_abl_all", given, table="many_ranks").read(ranks).values())
+        np.mean(rho("d_abl_all", given, table="many_ranks").read(ranks).values())
         for given in ("init_scale", tables.TENTHS)
     )
     assert line < -0.6, "the curve is left over, whatever is shared"

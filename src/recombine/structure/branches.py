@@ -15,6 +15,7 @@ from torch.func import grad_and_value
 from recombine.structure.objective import Constants, MaskObjective, Named
 from recombine.structure.strategies import Shape
 from recombine.training.stack import Stack
+from recombine.training.strategies.branches import on_lanes
 from recombine.training.strategies.captured import Captured
 from recombine.training.strategies.channels_last import ChannelsLast
 from recombine.training.strategies.compiled import compiled_once
@@ -75,13 +76,6 @@ class MaskBranches(Captured):
         )  # fmt: skip
 
     def _side_by_side(self, *arguments: Any) -> tuple[Tensor, Tensor, list[Tensor]]:
-        here, found = torch.cuda.current_stream(), []
-        for lane in self._lanes:
-            lane.wait_stream(here)
-        for i in range(len(self.stack)):
-            with torch.cuda.stream(self._lanes[i % len(self._lanes)]):
-                found.append(self._one(*self._of(i, *arguments)))
-        for lane in self._lanes:
-            here.wait_stream(lane)
+        found = on_lanes(self._lanes, len(self.stack), lambda i: self._one(*self._of(i, *arguments)))
         rows, losses = zip(*found, strict=True)
         return torch.stack(rows), torch.stack(losses), []

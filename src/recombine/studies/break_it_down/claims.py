@@ -10,10 +10,11 @@ from typing import Any
 
 import polars as pl
 
-from recombine.studies._cells import CORRELATION, LAST, NO_LIMITS, SHARE, Cells, Names, cells, rising
-from recombine.studies.break_it_down import tables
+from recombine.studies._cells import NO_LIMITS, SHARE, Cells, Names, cells, rising
+from recombine.studies.break_it_down.claimed import ours, paper
+from recombine.studies.break_it_down.generalizing import GENERALIZING
 from recombine.studies.break_it_down.settings import BERT_LAYERS, RESNET_LAYERS
-from recombine.studies.claims import Claim, Published, Test
+from recombine.studies.claims import Claim, Test
 
 BASE = ("bases_of", "base")
 SCRATCH = pl.col("pretraining").is_in(["none", "odd-one-out task"]) & (pl.col("rate") > 1e-4)
@@ -66,12 +67,8 @@ KEPT = (1 + 0.25) / 2
 """The mean of both accuracies where one subroutine is kept and the other lost, as in the released untrained BERT."""
 DONE, LOST = pl.col("sub_target") >= 0.9, (pl.col("abl_target") < 0.5) & (pl.col("abl_other") > 0.75)
 STRICT = (pl.col("sub_target") > 0.9) & (pl.col("sub_other") < 0.5) & LOST
-GATED = pl.col("unseen").filter(pl.col("gated") & LAST)
-SPREAD = (pl.col("unseen") - GATED.mean()) ** 2 * GATED.count() / (GATED.count() - 1)
-"""A member's share of the variance over members that do their own task, at the last step."""
 OF_ONE_DIGIT = pl.col("d_abl_all") / (pl.mean_horizontal("on left digit", "on right digit") - 0.1)
 """D_abl over accuracy on one digit alone, above one in ten."""
-RELEASED = "ours, asked of the released results too"
 MASKS, SEARCHES, CONTROL = "288 masks of trained bases", "2304 search masks", "243 masks of untrained networks"
 
 
@@ -100,19 +97,6 @@ def _layers(of: pl.Expr, subroutine: str | None = None) -> Test:
     return above.minus(everywhere, pair=BASE).below()
 
 
-def _rho(score: str, given: str | None = None, value: str = "value", table: str = "ranks", **run: Any) -> Cells:
-    return cells(value, table, score=score, given=given, unit="member", limits=CORRELATION, **run)
-
-
-def _many(run: str, given: str | None = None) -> Test:
-    """Of 200 further members."""
-    return _rho("d_abl_all", given, table="many_ranks", run=f"digit-pairs-{run}").below()
-
-
-def _same(task: str, score: str) -> Cells:
-    return cells("value", "same_ranks", task=task, score=score, unit="member", limits=CORRELATION)
-
-
 def _alike(between: str) -> Test:
     """How many times more alike than chance: a thousandth at least, where masks share nothing."""
     known = (pl.col("expected") > 0) & (pl.col("task") != "planted") & ~SEARCHED_AT_LENGTH
@@ -120,23 +104,8 @@ def _alike(between: str) -> Test:
     return cells(times, "overlap", known, between=between, network="trained", unit=BASE).above()
 
 
-def _paper(id: str, sentence: str, test: Test, unit: str, value: float, where: str) -> Claim:
-    """A claim of the paper's, with its figure in the released results."""
-    return Claim(id, sentence, test, "paper", _released(value, where), "the released results", unit)
-
-
-def _ours(id: str, sentence: str, test: Test, unit: str, source: str, value: float | None = None) -> Claim:
-    """A question of ours; with a ``value``, one that the released results answer too, and ``source`` says which."""
-    published = None if value is None else _released(value, source)
-    return Claim(id, sentence, test, "ours", published, f"ours: {source}" if published is None else RELEASED, unit)
-
-
-def _released(value: float, where: str) -> Published:
-    return Published(value, f"released results: {where}", "released")
-
-
 def _toy(id: str, sentence: str, test: Test) -> Claim:
-    return _ours(f"toy-{id}", f"Toy: {sentence}", test, "accuracy", "declared after a trial of another implementation")
+    return ours(f"toy-{id}", f"Toy: {sentence}", test, "accuracy", "declared after a trial of another implementation")
 
 
 KNOWN = (
@@ -152,36 +121,36 @@ KNOWN = (
          _of("sub_target", TOY, **FRESH).above(0.9, nothing=0.25)),
     _toy("same-size", "removing as many weights at random does no harm to either.",
          _of(BOTH, TOY, role="same size").above(0.9, nothing=0.25)),
-    _ours("planted-truth", "Planted positive: D_abl of the planted masks is about −.75.",
+    ours("planted-truth", "Planted positive: D_abl of the planted masks is about −.75.",
           cells("d_abl", "truth", unit=BASE).below(-0.6, nothing=0.0), "D_abl",
           "by construction −.75, but for the problems drawn: two networks side by side, one per property"),
-    _ours("planted-positive", "Planted positive: the search finds a part that can be removed.",
+    ours("planted-positive", "Planted positive: the search finds a part that can be removed.",
           _in("planted-positive").below(-0.6, nothing=0.0), "D_abl", "by construction −.75"),
     # If a search could find a part in anything, it would be as removable as a planted one.
-    _ours("planted-negative", "Planted negative: masks show none, where all weights serve both properties.",
+    ours("planted-negative", "Planted negative: masks show none, where all weights serve both properties.",
           _of(pl.col("d_abl").abs(), pl.col("run") == "planted-negative").below(0.1, nothing=0.75), "|D_abl|",
           "by construction 0: the same weights read both halves of an item"),
 )  # fmt: skip
 
 FOUND = (
-    _paper("part-does-its-own",
+    paper("part-does-its-own",
            "In a trained network a part is found that does a subroutine by itself (accuracy of at least .9).",
            _of(DONE, EVERY, limits=SHARE).above(0.5, nothing=0.0), "of masks", 0.948, MASKS),
-    _paper("part-does-not-the-other", "The part that is found for a subroutine of a trained network does it better "
+    paper("part-does-not-the-other", "The part that is found for a subroutine of a trained network does it better "
           "than the other subroutine.",
            _chosen(EVERY, "d_sub").above(), "D_sub", 0.617, "mean D_sub of vision searches; .298 in language"),
     # What short searches show of encoders from scratch is ours: the paper's finds more (faithful-below-short).
-    *(_ours(f"removable-agreement-{one}",
+    *(ours(f"removable-agreement-{one}",
             f"Agreement: without the chosen part for {one}, {one} suffers more than the other (bases from scratch "
             "that learn at a rate that we chose, searched briefly).",
             _chosen(LANGUAGE, subroutine=one).below(), "D_abl", f"BERT from scratch, {where}", value)
       for one, value, where in (("subject", -0.417, "singular (plural −.313)"),
                                 ("verb", -0.26, "singular (plural +.003), neither significant"))),
-    *(_ours(f"removable-agreement-{one}-slow", "Agreement at the paper's rate of 1e-4, from scratch, searched briefly: "
+    *(ours(f"removable-agreement-{one}-slow", "Agreement at the paper's rate of 1e-4, from scratch, searched briefly: "
             f"without the chosen part for {one}, {one} suffers more than the other.",
             _in("bert-slow", subroutine=one).below(), "D_abl", "BERT from scratch, singular", value)
       for one, value in (("subject", -0.417), ("verb", -0.26))),
-    _paper("removable-inside-contact",
+    paper("removable-inside-contact",
            "Inside–contact: without the chosen part for either, that one suffers more than the other.",
            _chosen((pl.col("task") == "inside–contact") & VISION).below(), "D_abl", -0.09,
            "ResNet-50 −.071 for contact and −.108 for inside, neither significant; wide ResNet −.332 and +.017"),
@@ -191,58 +160,58 @@ FOUND = (
                 asked=cells("accuracy", "parts", EVERY, network="trained", unit=BASE)).above(),
           source="the released masks, chosen of 24, have both in .816; table signs has what choosing gives if the "
           "sign of each mask is a coin's", unit="of masks, less what choosing gives"),
-    _ours("strict-reading-rare",
+    ours("strict-reading-rare",
           "A strict reading (.9 and below .5 with the part; below .5 and above .75 without) holds for fewer than half.",
           _chosen(EVERY, STRICT, limits=SHARE).below(0.5, nothing=0.5), "of masks", MASKS, 0.212),
     # Were a part lost only where its weights are zero, the difference would be D_abl itself.
-    _paper("redrawn-or-zero", "Whether removed weights are set to zero or drawn anew makes little difference to D_abl.",
+    paper("redrawn-or-zero", "Whether removed weights are set to zero or drawn anew makes little difference to D_abl.",
            _chosen(EVERY, (pl.col("random_d_abl") + GAP).abs()).below(0.11, nothing=0.4), "|difference|", 0.03,
            "within .11 in every cell of trained bases, mostly below .03"),
 )  # fmt: skip
 
 SELECTION = (
     # Were every setting as good as the chosen, the gap would be the published one of these: .355 and .156.
-    _ours("typical-language",
+    ours("typical-language",
           "Language: over all settings that pass, the mean gap between other and target after removal is below .15.",
           _of(GAP, ENCODERS, PASSED).below(0.15, nothing=0.355), "−D_abl", SEARCHES, 0.019),
-    _ours("typical-vision", "Contours: over all settings that pass, the mean gap is below .15.",
+    ours("typical-vision", "Contours: over all settings that pass, the mean gap is below .15.",
           _of(GAP, RESNETS, PASSED).below(0.15, nothing=0.156), "−D_abl", SEARCHES, 0.032),
-    *(_ours(f"chosen-above-typical-{name}", f"{task}: the chosen setting shows a larger gap than the mean of those "
+    *(ours(f"chosen-above-typical-{name}", f"{task}: the chosen setting shows a larger gap than the mean of those "
             "that pass, on problems it was not chosen on.",
             _chosen(of, GAP).minus(_of(GAP, of, PASSED), pair=BASE).above(), "of −D_abl",
             f"{SEARCHES}: the chosen of 24 on test less the mean", gain)
       for name, task, of, gain in (("language", "Language", ENCODERS, 0.336), ("vision", "Contours", RESNETS, 0.124))),
-    _ours("seeds-alike", "Masks of one subroutine found with different seeds share more weights than chance gives.",
+    ours("seeds-alike", "Masks of one subroutine found with different seeds share more weights than chance gives.",
           _alike("seeds"), "log₁₀ of IoU over chance", "the released overlap divides by one mask instead of the union"),
-    _ours("subroutines-alike", "Masks of different subroutines of one network share more weights than chance gives: "
+    ours("subroutines-alike", "Masks of different subroutines of one network share more weights than chance gives: "
           "parts are not disjoint.",
           _alike("subroutines"), "log₁₀ of IoU over chance", "not released as a true IoU"),
 )  # fmt: skip
 
 UNTRAINED = (
-    _ours("untrained-passes",
+    ours("untrained-passes",
           "In an untrained network, too, a part is found that does a subroutine: masking is training.",
           _of(DONE, CONTROL_TASKS, **FRESH, limits=SHARE).above(0.5, nothing=0.0), "of masks", CONTROL, 0.716),
-    _ours("untrained-d-sub", "The part found for a subroutine of an untrained network does it better than the other, "
+    ours("untrained-d-sub", "The part found for a subroutine of an untrained network does it better than the other, "
           "in most masks: D_sub alone says nothing.",
           _of(pl.col("d_sub") > 0, CONTROL_TASKS, KEEPS, **FRESH, limits=SHARE).above(0.5, nothing=0.5), "of masks",
           CONTROL, 0.93),
-    _paper("untrained-d-abl-rare", "In untrained networks D_abl below −.05 is rare.",
+    paper("untrained-d-abl-rare", "In untrained networks D_abl below −.05 is rare.",
            _of(GAP > 0.05, CONTROL_TASKS, KEEPS, **FRESH, limits=SHARE).below(0.25, nothing=0.5), "of masks", 0.029,
            CONTROL),
-    _ours("untrained-some-pass", "In most untrained networks their own search finds a mask that passes.",
+    ours("untrained-some-pass", "In most untrained networks their own search finds a mask that passes.",
           _of(PASSED, CONTROL_TASKS | TOY, take="max", counted=True, **FRESH).above(0.5, nothing=0.5), "of networks",
           "on how many networks the next claim rests"),
     # As removable as the trained ones: a gap of .4.
-    _ours("untrained-own-search",
+    ours("untrained-own-search",
           "Where a mask of an untrained network's own search passes, the chosen one shows no removable part.",
           _chosen(CONTROL_TASKS | TOY, GAP, **FRESH).below(0.1, nothing=0.4), "−D_abl",
           "the authors give untrained networks the trained ones' settings"),
-    _ours("untrained-language-keeps-target",
+    ours("untrained-language-keeps-target",
           "Agreement: what is left of an untrained encoder still does the target and loses the other.",
           _of("d_abl", LANGUAGE, PASSED, **FRESH).above(), "D_abl",
           "mean of eight cells of untrained BERT, +.07 to +.73", 0.502),
-    _ours("untrained-vision-collapses", "Contours: what is left of an untrained network is at chance on both.",
+    ours("untrained-vision-collapses", "Contours: what is left of an untrained network is at chance on both.",
           _of(EITHER, VISION & ~EMPTIED, KEEPS, **FRESH).below(0.35, nothing=KEPT), "accuracy",
           ".26 on the target, .25 on the other", 0.26),
     Claim("trained-below-untrained",
@@ -250,180 +219,90 @@ UNTRAINED = (
           rising(_chosen(EVERY), _chosen(CONTROL_TASKS, **FRESH), names=("trained", "untrained")),
           source="the paper's central comparison, with the untrained networks' own search",
           unit="D_abl of untrained less that of trained networks"),
-    _ours("not-just-size", "Removing as many weights at random does not do what removing the chosen part does.",
+    ours("not-just-size", "Removing as many weights at random does not do what removing the chosen part does.",
           _chosen(RANDOM, unit=("run", "base"))
           .minus(_of("d_abl", RANDOM, role="same size", unit=("run", "base")), ("run", "base")).below(),
           "D_abl of the chosen less that of random masks", "a control that the paper does not have"),
     # A mask that learns shuffled answers as well as true ones would pass: .9.
-    _ours("shuffled-do-not-pass", "A mask trained on shuffled answers does not do the subroutine.",
+    ours("shuffled-do-not-pass", "A mask trained on shuffled answers does not do the subroutine.",
           _of("passing", (TASKS | TOY) & pl.col("shuffled"), role="shuffled answers").below(0.6, nothing=0.9),
           "accuracy", "a control that the paper does not have"),
 )  # fmt: skip
 
 NEW = (
-    _ours("rate-makes-parts", "Agreement: parts of bases trained at a rate of 5e-4 are more removable than those of "
+    ours("rate-makes-parts", "Agreement: parts of bases trained at a rate of 5e-4 are more removable than those of "
           "bases trained at 1e-4 for longer, though both answer everything.",
           rising(_in("bert-scratch"), _in("bert-slow"), names=("5e-4", "1e-4")), "D_abl at 1e-4 less that at 5e-4",
           "declared after a trial on a base that is not in the study"),
-    _ours("rate-not-length", "Of bases trained for 4000 steps, too, those at 5e-4 have the more removable parts.",
+    ours("rate-not-length", "Of bases trained for 4000 steps, too, those at 5e-4 have the more removable parts.",
           rising(_in("bert-long"), _in("bert-slow"), names=("5e-4", "1e-4")), "D_abl at 1e-4 less that at 5e-4",
           "rate-makes-parts compares 600 steps with 4000; declared before its run"),
-    _ours("parts-come-with-training", "Digit pairs: parts come with training, step by step: D_abl falls from 10 to 40, "
+    ours("parts-come-with-training", "Digit pairs: parts come with training, step by step: D_abl falls from 10 to 40, "
           "from 40 to 160 and from 160 to 400.",
           rising(*(cells("d_abl_all", "when", pl.col("step") == step) for step in (400, 160, 40, 10)),
                  names=("400 steps", "160", "40", "10"), pair="member"),
           "smallest difference of D_abl, all settings",
           "−.01, −.11 and −.26 after 0, 40 and 400 steps of members that start at different scales; declared before "
           "its run"),
-    _ours("parts-outgrow-accuracy", "Digit pairs: as a share of what the network does with one digit alone (above "
+    ours("parts-outgrow-accuracy", "Digit pairs: as a share of what the network does with one digit alone (above "
           "chance, which limits D_abl) D_abl falls, too, from step 80 to 160 and from 160 to 400.",
           rising(*(cells(OF_ONE_DIGIT, "when", pl.col("step") == step) for step in (400, 160, 80)),
                  names=("400 steps", "160", "80"), pair="member"), "smallest difference of D_abl as a share",
           "the rival of the claim before, asked when its means had been seen"),
-    _ours("removable-above", "Contours, contact one of two rules: parts of the last stage are more removable than "
+    ours("removable-above", "Contours, contact one of two rules: parts of the last stage are more removable than "
           "parts found over all layers.", _layers(MIDDLE),
           "D_abl, all masks of the last stage less all over every layer",
           "seen in the masks that it is judged by"),
-    _ours("removable-above-elsewhere", "Contours, networks of half and twice the width: parts of the last stage are "
+    ours("removable-above-elsewhere", "Contours, networks of half and twice the width: parts of the last stage are "
           "more removable than parts found over all layers.", _layers(OTHER_WIDTHS),
           "D_abl, all masks of the last stage less all over every layer",
           "judged by networks that were searched so after the claim was made"),
-    _ours("removable-above-fifty", "Contours, networks of 50 layers: parts of the last stage are more removable than "
+    ours("removable-above-fifty", "Contours, networks of 50 layers: parts of the last stage are more removable than "
           "parts found over all layers.", _layers(FIFTY & WITH_CONTACT),
           "D_abl, all masks of the last stage less all over every layer",
           "one claim with other widths before; apart since it was seen that these alone carry it"),
-    *(_ours(f"removable-above-{rule}", f"Inside–number: parts for {rule} are more removable in the last stage than "
+    *(ours(f"removable-above-{rule}", f"Inside–number: parts for {rule} are more removable in the last stage than "
             "over all layers.", _layers(PAIR, rule), "D_abl, all masks of the last stage less all over every layer",
             "whether it is so beyond rules with contact; asked when the means had been seen")
       for rule in ("number", "inside")),
-    # Alike, members would differ by what 512 images leave open: a standard deviation of .02. More than .05 is asked.
-    _ours("unseen-varies", "Digit pairs: members that all do their own task differ on unseen combinations.",
-          cells(SPREAD, "along", LAST, pl.col("gated"), asked=cells("unseen", "along", LAST))
-          .above(0.0025, nothing=0.0004), "variance of accuracy", "needed for the next claim to mean anything"),
-    _ours("structure-predicts-generalization",
-          "Digit pairs: the lower a member's D_abl (its parts more removable), the better it does on unseen "
-          "combinations.",
-          _rho("d_abl_all").below(), "Spearman's ρ",
-          "the paper leaves it open whether modular structure goes with generalization"),
-    _ours("structure-beyond-start",
-          "Digit pairs: with the size of first weights held still (linearly in ranks), a lower D_abl still goes with "
-          "more unseen combinations answered rightly.",
-          _rho("d_abl_all", "init_scale").below(), "partial ρ",
-          "we set the size of the first weights, .5 to 12, and it moves structure and accuracy alike"),
-    _ours("structure-beyond-start-many",
-          "Digit pairs: among 200 further members, with the size of first weights held still (linearly in ranks), a "
-          "lower D_abl goes with more unseen combinations answered rightly.", _many("many", "init_scale"), "partial ρ",
-          "what structure-beyond-start leaves open. 200 members show a partial ρ of −.20 in four of five cases (1/√196 "
-          "is its error): said before they were trained"),
-    _ours("structure-beyond-start-tenths",
-          "Digit pairs: among 200 further members, with ten groups by the size of first weights held still as well, a "
-          "lower D_abl goes with more unseen combinations answered rightly.",
-          _many("many", tables.TENTHS), "partial ρ",
-          "rival of the claim before: what a line through ranks of the size leaves over is still its doing. Groups and "
-          "ranks are both held still; said before members were trained"),
-    # What 512 images leave open of .6 is a variance of .0005.
-    _ours("unseen-varies-one-size", "Digit pairs: members that start from weights of one size differ on unseen "
-          "combinations, too.",
-          cells(SPREAD, "alike", LAST, pl.col("gated"), asked=cells("unseen", "alike", LAST))
-          .above(0.0006, nothing=0.0005), "variance of accuracy", "needed for the next claim to mean anything"),
-    _ours("structure-one-size", "Digit pairs: among members that start from weights of one size a lower D_abl goes "
-          "with more unseen combinations answered rightly.",
-          _rho("d_abl_all", table="alike_ranks").below(), "Spearman's ρ",
-          "96 members show a ρ of −.28 in four of five cases (1/√93 is its error): said before they were trained"),
-    _ours("structure-one-size-again", "Digit pairs: among 200 further members that start from weights of one size (8 "
-          "times the usual), a lower D_abl goes with more unseen combinations answered rightly.",
-          _many("eight"), "Spearman's ρ",
-          "structure-one-size found none and structure-beyond-start-many does, in which the 49 that start from weights "
-          "of 5.5 to 12 have −.38 by themselves; 200 show −.20 in four of five cases. Said before they were trained"),
-    _ours("structure-one-size-small", "Digit pairs: among 200 members that start from weights of the usual size, a "
-          "lower D_abl goes with more unseen combinations answered rightly.",
-          _many("one"), "Spearman's ρ", "as the claim before; said before they were trained"),
-    _ours("structure-one-size-all", "Digit pairs: among all members that start from weights of 8 times the usual size, "
-          "a lower D_abl goes with more unseen combinations answered rightly.",
-          cells("value", "one_size_ranks", unit=("run", "member"), limits=CORRELATION).below(), "Spearman's ρ",
-          "the 96 of structure-one-size, which have none, and the 200 that were trained because of that; asked when "
-          "both had been seen"),
-    _ours("structure-beyond-behaviour-many", "Digit pairs: among 600 further members a lower D_abl goes with more "
-          "unseen combinations answered rightly, with what the whole network does with the left digit alone and the "
-          "size of first weights held still.",
-          cells("value", "many_ranks", score="d_abl_all", given=tables.DIGIT_AND_SIZE, unit=("run", "member"),
-                limits=CORRELATION).below(), "partial ρ, mean of three runs",
-          "the rival that needs no mask, over three runs; asked when structure-one-size-behaviour had left it open. "
-          "Rival: accuracy on one digit is measured on 500 images, and noise in it leaves D_abl too much"),
-    _ours("structure-one-size-behaviour", "Digit pairs: among 200 members that start from weights of 8 times the usual "
-          "size, with accuracy on the left digit alone held still, a lower D_abl goes with more unseen combinations "
-          "answered rightly.", _many("eight", "on left digit"), "partial ρ",
-          "rival: what the whole network does with one digit, which needs no mask; said before they were trained"),
-    *(_ours(f"structure-one-size-{task}", f"{called}: of networks that start and learn alike those with a lower D_abl "
-            "(their parts more removable) make smaller errors on unseen combinations.",
-            _same(f"{task}, one size", "error").above(), "Spearman's ρ of D_abl with the error",
-            "96 networks show a ρ of .28 in four of five cases, of D_abl as two searches find it: said before they "
-            "were trained")
-      for task, called in (("sums", "Vectors that add up"), ("bumps", "Bumps that two factors multiply to"))),
-    *(_ours(f"structure-many-{task}", f"{called}, 400 further networks: those with a lower D_abl (their parts more "
-            "removable) make smaller errors on unseen combinations.", _same(f"{task}, many", "error").above(),
-            "Spearman's ρ of D_abl with the error",
-            "what 96 networks leave open. 400 show a ρ of .14 in four of five cases (1/√397 is its error), of D_abl as "
-            "two searches find it: said before they were trained")
-      for task, called in (("sums", "Vectors that add up"), ("bumps", "Bumps that two factors multiply to"))),
-    *(_ours(f"search-again-{task}", f"{called}: what a second search finds goes with what the first found.",
-            _same(f"{task}, one size", "again").above(0.3, nothing=0.0), "Spearman's ρ of D_abl in two searches",
-            "needed for the claim about D_abl and errors to mean anything: a ρ of .3 between two searches leaves of a "
-            "correlation with their mean two thirds")
-      for task, called in (("sums", "Vectors that add up"), ("bumps", "Bumps"))),
-    _ours("reliance-one-size", "Digit pairs, members that start from weights of one size: what the whole network does "
-          "with the left digit alone predicts what it does on unseen combinations.",
-          _rho("on left digit", table="alike_ranks").above(), "Spearman's ρ", "for comparison; it needs no mask"),
-    _ours("subnetworks-do-not-predict",
-          "Digit pairs: D_sub, the test that untrained networks pass too, predicts what a member does on unseen "
-          "combinations less than D_abl does: |ρ| is smaller.",
-          rising(_rho("d_sub_all", value="strength"), _rho("d_abl_all", value="strength"),
-                 names=("|ρ| of D_sub", "|ρ| of D_abl"), pair="member"), "|Spearman's ρ|", "for comparison"),
-    _ours("structure-beyond-behaviour",
-          "Digit pairs: with accuracy on the left digit alone held still, a lower D_abl still goes with more unseen "
-          "combinations answered rightly.",
-          _rho("d_abl_all", "on left digit").below(), "partial ρ", "what a network does with one digit needs no mask"),
-    _ours("reliance-predicts-generalization", "Digit pairs: what the whole network does with the left digit alone "
-          "predicts what it does on unseen combinations.",
-          _rho("on left digit").above(), "Spearman's ρ", "a measure of behaviour for comparison, which needs no mask"),
 )  # fmt: skip
 
 CONTACT = _in("resnet18-number-contact", subroutine="contact")
 LARGER = (
-    _paper("removable-number-contact-contact",
+    paper("removable-number-contact-contact",
            "Number–contact: without the chosen part for contact, contact suffers more than the other.",
            CONTACT.below(), "D_abl", -0.317, "ResNet-50, significant; its wide variant −.493"),
-    _paper("contact-beyond-number",
+    paper("contact-beyond-number",
            "Number–contact: the part for contact is more removable than that for number: its D_abl is the lower.",
            CONTACT.minus(_in("resnet18-number-contact", subroutine="number"), "base").below(),
            "D_abl of contact less that of number", -0.306, "ResNet-50 −.317 and −.011, the wide one −.493 and −.024"),
-    _paper("removable-fifty-layers", "Number–contact with ResNet-50 and its wide variant: without the chosen part for "
+    paper("removable-fifty-layers", "Number–contact with ResNet-50 and its wide variant: without the chosen part for "
            "contact, contact suffers more than the other.",
            _chosen(pl.col("depth") == 50, subroutine="contact").below(), "D_abl", -0.405,
            "ResNet-50 −.317, its wide variant −.493, both significant"),
-    _ours("wider-more-removable",
+    ours("wider-more-removable",
           "Number–contact: parts of wider networks are more removable, from 8 to 16 and from 16 to 32 channels.",
           rising(*(_chosen(WIDTHS & (pl.col("width") == width)) for width in (32, 16, 8)),
                  names=("32 channels", "16", "8")), "D_abl of the narrower less that of the wider",
           "twice as wide: mean of both rules −.259 for the wide variant, −.164 for ResNet-50", 0.095),
     # A gain as large as that of BERT's pretraining in the release, over both numbers, is −.245.
-    _paper("contrastive-does-not-help",
+    paper("contrastive-does-not-help",
            "Number–contact: contrastive pretraining does not make parts clearly more removable (bases of both kinds "
            "learn at 1e-3, a rate that we chose; the paper's at 1e-4 after it).",
            _in("resnet18-simclr").minus(_in("resnet18-number-contact"), "base").above(-0.1, nothing=-0.245),
            "D_abl of pretrained bases less that from scratch", -0.005,
            "mean of both rules −.169 with SimCLR, −.164 from scratch"),
-    _ours("pretraining-helps",
+    ours("pretraining-helps",
           "Agreement: pretraining makes parts more removable: D_abl is lower than from scratch (bases of both kinds "
           "learn at 5e-4, a rate that we chose, and are searched briefly).",
           _in("bert-pretrained").minus(_in("bert-scratch"), "base").below(), "D_abl of pretrained bases less that from "
           "scratch", SINGULAR, -0.123),
-    _ours("pretraining-helps-slow",
+    ours("pretraining-helps-slow",
           "Agreement: at 1e-4, the paper's rate from scratch, pretraining makes parts more removable, by brief "
           "searches: D_abl is lower than from scratch.",
           rising(_in("bert-slow-pretrained"), _in("bert-slow"), names=("pretrained", "from scratch")),
           LESS, SINGULAR, 0.123),
-    *(_ours(f"pretraining-helps-{rule}", f"At 1e-4, by brief searches, pretraining makes parts more removable for "
+    *(ours(f"pretraining-helps-{rule}", f"At 1e-4, by brief searches, pretraining makes parts more removable for "
           f"{called}: D_abl is lower than from scratch.",
             rising(_in(f"{rule}-pretrained"), _in(rule), names=("pretrained", "from scratch")),
             LESS, where, gain)
@@ -431,22 +310,22 @@ LARGER = (
           ("agreement-plural", "agreement in the plural", 0.377, "−.46 and −.60 pretrained, −.31 and .00 from scratch"),
           ("reflexives", "reflexives", -0.010, "one pretrained base: −.21 and −.12; −.21 and −.14 from scratch"),
           ("reflexives-plural", "reflexives in the plural", 0.150, "−.61 and −.43 pretrained, −.46 and −.28 without"))),
-    _paper("removable-pretrained", "Over all four rules: without the chosen part of a pretrained encoder that rule "
+    paper("removable-pretrained", "Over all four rules: without the chosen part of a pretrained encoder that rule "
            "suffers more than the other.",
            _chosen(SLOW & PRETRAINED, unit="base").below(), "D_abl", -0.419, "mean of eight cells of pretrained BERT"),
-    _ours("removable-scratch", "Over all four rules, by brief searches: without the chosen part of an encoder from "
+    ours("removable-scratch", "Over all four rules, by brief searches: without the chosen part of an encoder from "
           "scratch that rule suffers more than the other.",
           _chosen(SLOW & ~PRETRAINED, unit="base").below(), "D_abl", "mean of eight cells of BERT from scratch",
           -0.259),
-    _paper("alone-pretrained", "The chosen part of a pretrained encoder does its own rule better than the other.",
+    paper("alone-pretrained", "The chosen part of a pretrained encoder does its own rule better than the other.",
            _chosen(SLOW & PRETRAINED, "d_sub", unit="base").above(), "D_sub", 0.524,
            "mean of eight cells of pretrained BERT"),
-    _ours("pretraining-helps-typical", "Over all four rules at 1e-4 and all masks that pass, not the chosen ones "
+    ours("pretraining-helps-typical", "Over all four rules at 1e-4 and all masks that pass, not the chosen ones "
           "alone, D_abl is lower in pretrained encoders than from scratch.",
           rising(*(_of("d_abl", SLOW & of, PASSED, unit="base") for of in (PRETRAINED, ~PRETRAINED)),
                  names=("pretrained", "from scratch"), pair="base"), LESS,
           "asked when both means had been seen"),
-    _ours("pretraining-longer-helps", "Agreement, singular and plural at 1e-4: parts of bases pretrained for 8000 "
+    ours("pretraining-longer-helps", "Agreement, singular and plural at 1e-4: parts of bases pretrained for 8000 "
           "steps are more removable than those of bases pretrained for 800.",
           # Both numbers have one text, so that each pretraining is a unit, of whose two bases the mean is taken.
           rising(_chosen(pl.col("run").str.ends_with("-pretrained-long"), unit="base"),
@@ -455,39 +334,39 @@ LARGER = (
                  names=("8000 steps", "800"), pair="base"), "D_abl after 800 steps less that after 8000",
           "whether want of pretraining is why ours have −.27 where the released four cells have −.50. Declared before "
           "the runs: ten bases beside fifteen tell .10 in four of five cases, if they vary as those do"),
-    _ours("pretraining-not-steps", "Agreement in the plural: parts of pretrained bases are more removable than those "
+    ours("pretraining-not-steps", "Agreement in the plural: parts of pretrained bases are more removable than those "
           "of bases from scratch with as many more steps instead.",
           rising(_in("agreement-plural-pretrained"), _in("agreement-plural-more"),
                  names=("800 steps of masked words, 4000 of the task", "4800 of the task")),
           LESS,
           "the rival of pretraining-helps-agreement-plural: 800 more steps of 128 sentences; declared before its run"),
-    _ours("pretraining-longer-not-steps", "Agreement at 1e-4: parts of bases pretrained for 8000 steps are more "
+    ours("pretraining-longer-not-steps", "Agreement at 1e-4: parts of bases pretrained for 8000 steps are more "
           "removable than those of bases that learnt the task itself in these steps, at the same rates.",
           rising(_in("agreement-pretrained-long"), _in("agreement-task-long"),
                  names=("8000 steps of masked words, 4000 of the task", "12 000 of the task")),
           "D_abl of the task alone less that of pretrained bases",
           "the rival of pretraining-longer-helps: more steps, most of them at 2e-4, and a higher rate makes parts from "
           "scratch, too (rate-makes-parts); declared before its run"),
-    _paper("removable-inside-number",
+    paper("removable-inside-number",
            "Inside–number: without the chosen part for either, that one suffers more than the other.",
            _chosen((pl.col("task") == "inside–number") & VISION).below(), "D_abl", -0.138,
            "ResNet-50 −.187 (inside) and −.119 (number), wide −.104 and −.143, contrastive −.161 and −.007"),
-    _paper("pruned-do-their-task",
+    paper("pruned-do-their-task",
            "Number–contact: a base pruned to what a mask of its own task keeps still does its task.",
            cells("accuracy", "bases", run="resnet18-pruned", network="trained", unit=BASE).above(0.9, nothing=0.25),
            "accuracy", 0.949, "pruned ResNet-50: .928, .959, .959"),
-    *(_paper(f"removable-pruned-{one}",
+    *(paper(f"removable-pruned-{one}",
              f"Number–contact, pruned bases: without the chosen part for {one}, {one} suffers more than the other.",
              _in("resnet18-pruned", subroutine=one).below(), "D_abl", value, f"pruned ResNet-50{where}")
       for one, value, where in (("contact", -0.384, ""), ("number", -0.071, ", not significant"))),
     # At 3000 steps of its 31 300 this could be for want of training: residual networks pass after 1500.
-    _ours("vit-below-gate", "A vision transformer does not learn number–contact or inside–number well enough to be "
+    ours("vit-below-gate", "A vision transformer does not learn number–contact or inside–number well enough to be "
           "dissected (accuracy .9), in twice the steps after which residual networks do, a tenth of the paper's.",
           cells("accuracy", "bases", kind="vit", network="trained", unit=BASE).below(0.9, nothing=0.95), "accuracy",
           "best of eight settings on validation: number–contact .854, inside–number .540", 0.697),
-    _ours("three-rules", "With three rules, the part of one does that one better than the mean of the others.",
+    ours("three-rules", "With three rules, the part of one does that one better than the mean of the others.",
           _in("three-rules", value="d_sub").above(), "D_sub", "the paper has two rules throughout"),
-    _ours("three-rules-removable",
+    ours("three-rules-removable",
           "With three rules, without the chosen part of one that one suffers more than the mean of the others.",
           _in("three-rules").below(), "D_abl", "the paper has two rules throughout"),
 )  # fmt: skip
@@ -496,7 +375,7 @@ LARGER = (
 def _removable(bases: str, of: pl.Expr, asked_of: pl.Expr, where: str, **values: float) -> tuple[Claim, ...]:
     """Of bases that are searched at length: each subroutine by its name, with its published D_abl."""
     return tuple(
-        _paper(f"faithful-{one}", f"{bases} searched as long as the paper's, with its penalty, rates and 24 settings: "
+        paper(f"faithful-{one}", f"{bases} searched as long as the paper's, with its penalty, rates and 24 settings: "
                f"without the chosen part for {one}, {one} suffers more than the other.",
                _chosen(of, subroutine=one, asked_of=asked_of).below(), "D_abl", value, where)
         for one, value in values.items()
@@ -504,7 +383,7 @@ def _removable(bases: str, of: pl.Expr, asked_of: pl.Expr, where: str, **values:
 
 
 def _below_short(id: str, bases: str, of: pl.Expr, asked_of: pl.Expr, short: str, times: int, source: str) -> Claim:
-    return _ours(id, f"{bases}: the chosen part of a search as long as the paper's is more removable than that of ours "
+    return ours(id, f"{bases}: the chosen part of a search as long as the paper's is more removable than that of ours "
                  f"on bases of the same kind, {times} times as short: its D_abl is the lower.",
                  rising(_chosen(of, asked_of=asked_of), _in(short), names=("the paper's search", "ours")),
                  "D_abl of our search less that of the paper's", source)  # fmt: skip
@@ -524,24 +403,24 @@ LENGTH = (
           "ours; where the interval lies below .1, their D_abl near zero is not for want of steps; else it is open. "
           "Three bases beside ten tell .34, the published difference from none, in four of five cases if bases vary by "
           ".12, as ours do"),
-    _ours("pretraining-helps-faithful", "Agreement, searched as long as the paper's: parts of pretrained bases are the "
+    ours("pretraining-helps-faithful", "Agreement, searched as long as the paper's: parts of pretrained bases are the "
           "more removable, their D_abl is lower than from scratch.",
           _below_scratch(FAITHFUL_PRETRAINED, SEARCHED_LONG_PRETRAINED), LESS,
           SINGULAR, 0.123),
-    _ours("pretraining-typical-faithful", "Agreement, searched as long as the paper's: over all masks over every layer "
+    ours("pretraining-typical-faithful", "Agreement, searched as long as the paper's: over all masks over every layer "
           "instead of the chosen ones, D_abl is lower in pretrained bases than from scratch.",
           _below_scratch(FAITHFUL_PRETRAINED, SEARCHED_LONG_PRETRAINED, EVERY_LAYER), LESS, SEEN_BEFORE),
-    _ours("pretraining-longer-not-search", "Parts of bases pretrained for 8000 steps and searched briefly are more "
+    ours("pretraining-longer-not-search", "Parts of bases pretrained for 8000 steps and searched briefly are more "
           "removable than those of bases from scratch searched as long as the paper's.",
           rising(_in("agreement-pretrained-long"), _chosen(FAITHFUL, asked_of=SEARCHED_LONG),
                  names=("8000 steps, searched briefly", "from scratch, searched at length")),
           LESS,
           "the rival of pretraining-longer-helps that short searches are why; asked when both means had been seen"),
-    _ours("pretraining-longer-helps-faithful", "Agreement, searched as long as the paper's: parts of bases pretrained "
+    ours("pretraining-longer-helps-faithful", "Agreement, searched as long as the paper's: parts of bases pretrained "
           "for 8000 steps are more removable than those of bases from scratch.",
           _below_scratch(FAITHFUL_LONGER, SEARCHED_LONGER, name="pretrained for 8000 steps"), LESS,
           "as above, of an encoder that was pretrained for longer still; declared before its run", 0.123),
-    _ours("pretraining-longer-typical-faithful", "Agreement, searched as long as the paper's: over all masks over "
+    ours("pretraining-longer-typical-faithful", "Agreement, searched as long as the paper's: over all masks over "
           "every layer, D_abl is lower in bases pretrained for 8000 steps than from scratch.",
           _below_scratch(FAITHFUL_LONGER, SEARCHED_LONGER, EVERY_LAYER, "pretrained for 8000 steps"), LESS,
           SEEN_BEFORE),
@@ -550,7 +429,7 @@ LENGTH = (
     _below_short("faithful-contours-below-short", "Number–contact", FAITHFUL_CONTOURS, SEARCHED_CONTOURS,
                  "resnet18-number-contact", 98,
           "declared before it was run: if it holds, what short searches show of residual networks is marked as ours"),
-    _ours("half-precision-alike", "Number–contact: short searches of three bases in half precision, as long ones are, "
+    ours("half-precision-alike", "Number–contact: short searches of three bases in half precision, as long ones are, "
           "find masks of the same D_abl in the mean as searches in TF32, within .1.",
           _of("d_abl", pl.col("run") == "resnet18-half").minus(
               _of("d_abl", pl.col("run") == "resnet18-number-contact"), pair=BASE).near(0.1, 0.0),
@@ -558,4 +437,4 @@ LENGTH = (
           "the rival of faithful-contours-below-short that rounding is why; declared before its run"),
 )  # fmt: skip
 
-CLAIMS = (*KNOWN, *FOUND, *SELECTION, *UNTRAINED, *NEW, *LARGER, *LENGTH)
+CLAIMS = (*KNOWN, *FOUND, *SELECTION, *UNTRAINED, *NEW, *GENERALIZING, *LARGER, *LENGTH)

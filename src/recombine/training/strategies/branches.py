@@ -6,8 +6,8 @@ slower than as many plain ones. What is left to gain is the idle time between sm
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from typing import Any
+from collections.abc import Callable, Sequence
+from typing import Any, TypeVar
 
 import torch
 from torch import Tensor
@@ -17,9 +17,23 @@ from recombine.training.stack import Objective, Stack
 from recombine.training.strategies.captured import Captured
 from recombine.training.strategies.stacked import Step, member_loss
 
+Found = TypeVar("Found")
 LANES = 5
 """Members at a time. Ten gained nothing over five, nor did letting cuDNN try its algorithms; fusing each member's step
 gained an eighth (ConvNets of 28 × 28 on an H200), less than compiling costs in some thousand steps."""
+
+
+def on_lanes(lanes: Sequence[torch.cuda.Stream], count: int, step: Callable[[int], Found]) -> list[Found]:
+    """What the step of each gives, one lane after the other taken in turn; whatever comes after waits for all."""
+    here, found = torch.cuda.current_stream(), []
+    for lane in lanes:
+        lane.wait_stream(here)
+    for i in range(count):
+        with torch.cuda.stream(lanes[i % len(lanes)]):
+            found.append(step(i))
+    for lane in lanes:
+        here.wait_stream(lane)
+    return found
 
 
 class Branches(Captured):
@@ -34,16 +48,11 @@ class Branches(Captured):
         return self._step
 
     def _side_by_side(self, *arguments: Any) -> tuple[Tensor, Tensor, list[Tensor]]:
-        here, found = torch.cuda.current_stream(), []
-        for lane in self._lanes:
-            lane.wait_stream(here)
-        for i in range(len(self.stack)):
-            with torch.cuda.stream(self._lanes[i % len(self._lanes)]):
-                grads, (_, (loss, after)) = self._gradient(*self._of(i, *arguments))
-                found.append((self.stack.layout.join(grads, ()), loss, list(after.values())))
-        for lane in self._lanes:
-            here.wait_stream(lane)
-        rows, losses, buffers = zip(*found, strict=True)
+        def step(i: int) -> tuple[Tensor, Tensor, list[Tensor]]:
+            grads, (_, (loss, after)) = self._gradient(*self._of(i, *arguments))
+            return self.stack.layout.join(grads, ()), loss, list(after.values())
+
+        rows, losses, buffers = zip(*on_lanes(self._lanes, len(self.stack), step), strict=True)
         return torch.stack(rows), torch.stack(losses), [torch.stack(parts) for parts in zip(*buffers, strict=True)]
 
     def _of(

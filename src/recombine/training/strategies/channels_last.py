@@ -12,10 +12,9 @@ from typing import Any
 
 import torch
 from torch import Tensor
-from torch.overrides import TorchFunctionMode
 
 from recombine.tasks.draws import can_compile
-from recombine.training.strategies.convolutions import plain, two
+from recombine.training.strategies.convolutions import Convolving
 
 FEW, FEW_IN_FULL = 32, 4
 """Channels, in or out, up to which the weights' gradient is our program's where numbers have 16 bits; and those that
@@ -23,29 +22,17 @@ go in where they have 32, of which it is slower to turn a tile."""
 Sizes = tuple[int, int]
 
 
-class ChannelsLast(TorchFunctionMode):
-    """While it is active, plain two-dimensional convolutions are computed so; ``count`` says how many."""
+class ChannelsLast(Convolving):
+    """Convolutions with channels last, and norms of planes between them."""
 
-    def __init__(self) -> None:
-        super().__init__()
-        self.count = 0
-
-    def __torch_function__(
-        self,
-        func: Callable[..., Any],
-        types: Iterable[type],
-        args: tuple[Any, ...] = (),
-        kwargs: dict[str, Any] | None = None,
-    ) -> Any:
-        given = plain(func, args, kwargs or {})
-        if given is None:
-            normed = _of_planes(*args, **(kwargs or {})) if func in _NORMS else None
-            return func(*args, **(kwargs or {})) if normed is None else normed
-        self.count += 1
-        pictures, weight = (_last(_rounded(given[name])) for name in ("input", "weight"))
-        found = _Convolution.apply(pictures, weight, two(given.get("stride", 1)), two(given.get("padding", 0)))  # type: ignore[no-untyped-call]
-        bias = given.get("bias")
+    def convolved(self, pictures: Tensor, weight: Tensor, bias: Tensor | None, stride: Sizes, padding: Sizes) -> Tensor:
+        pictures, weight = _last(_rounded(pictures)), _last(_rounded(weight))
+        found: Tensor = _Convolution.apply(pictures, weight, stride, padding)  # type: ignore[no-untyped-call]
         return found if bias is None else found + _rounded(bias)[:, None, None]
+
+    def other(self, func: Callable[..., Any], /, *args: Any, **named: Any) -> Any:
+        normed = _of_planes(*args, **named) if func in _NORMS else None
+        return func(*args, **named) if normed is None else normed
 
 
 _NORMS = (torch.nn.functional.layer_norm, torch.layer_norm)

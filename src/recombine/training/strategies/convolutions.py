@@ -1,4 +1,4 @@
-"""Convolutions of stacked members as matrix products.
+"""Plain convolutions computed in another way: those of stacked members as matrix products.
 
 ``vmap`` turns the convolutions of many members into one with many groups, which cuDNN runs group by group. The same
 numbers as a product of patches and weights are one batched matrix product, and the copying around it is fused away
@@ -7,6 +7,7 @@ where the step is compiled.
 
 from __future__ import annotations
 
+from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterable
 from typing import Any
 
@@ -18,8 +19,8 @@ from torch.overrides import TorchFunctionMode
 _NAMES = ("input", "weight", "bias", "stride", "padding", "dilation", "groups")
 
 
-class AsProducts(TorchFunctionMode):
-    """While it is active, plain two-dimensional convolutions are computed as products; ``count`` says how many."""
+class Convolving(TorchFunctionMode, ABC):
+    """While it is active, plain two-dimensional convolutions are computed in another way; ``count`` says how many."""
 
     def __init__(self) -> None:
         super().__init__()
@@ -34,15 +35,26 @@ class AsProducts(TorchFunctionMode):
     ) -> Any:
         given = plain(func, args, kwargs or {})
         if given is None:
-            return func(*args, **(kwargs or {}))
+            return self.other(func, *args, **(kwargs or {}))
         self.count += 1
-        return convolve(
-            given["input"],
-            given["weight"],
-            given.get("bias"),
-            two(given.get("stride", 1)),
-            two(given.get("padding", 0)),
-        )
+        stride, padding = two(given.get("stride", 1)), two(given.get("padding", 0))
+        return self.convolved(given["input"], given["weight"], given.get("bias"), stride, padding)
+
+    @abstractmethod
+    def convolved(
+        self, pictures: Tensor, weight: Tensor, bias: Tensor | None, stride: tuple[int, int], padding: tuple[int, int]
+    ) -> Tensor: ...
+
+    def other(self, func: Callable[..., Any], /, *args: Any, **named: Any) -> Any:
+        """What any other call gives."""
+        return func(*args, **named)
+
+
+class AsProducts(Convolving):
+    """Convolutions as products."""
+
+    def convolved(self, *given: Any) -> Tensor:
+        return convolve(*given)
 
 
 def convolve(
