@@ -438,6 +438,19 @@ PICTURES = (
             whose="ours", unit="accuracy",
             source=f"ours lie above the published {value}; the same maps in both; asked when both had been seen")
       for task, name, value in (("cd3", "CD-3", ".363"), ("equivalence", "Equivalence", ".76"))),
+    *(Claim(f"image-{task}-{which}", f"{name}, images 10 pixels apart, with the paper's own ten maps: {what}",
+            rising(*(_image("unseen_accuracy", task, network, distance=10) for network in networks), names=names,
+                   pair="member"),
+            whose="ours", unit="accuracy",
+            source=f"image-{task}-own-longer, one thing at a time; declared before its networks were trained")
+      for task, name in (("cd3", "CD-3"), ("equivalence", "Equivalence"))
+      for which, what, networks, names in (
+          ("rate", "at ten times the paper's rate, constant as it is, for a tenth of the steps networks answer more "
+           "unseen combinations rightly than at its rate for all of them.",
+           ("convnet-faithful", "convnet-constant"), ("the paper's rate", "ten times")),
+          ("schedule", "along a cosine from twenty times the paper's rate networks answer more unseen combinations "
+           "rightly than at a constant ten times, with as many steps and as large a sum of rates.",
+           ("convnet-constant", "convnet-own"), ("constant", "cosine")))),
     Claim("image-cd3-split", "CD-3, images over each other: with the paper's split of images, and any digits, networks "
           "answer more unseen combinations rightly than with the official test images.",
           rising(*(_image("unseen_accuracy", "cd3", network, place="near") for network in ("convnet", "convnet-split")),

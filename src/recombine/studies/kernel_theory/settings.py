@@ -107,6 +107,8 @@ SMALL = {
 PAPER_RATE = SGD(lr=1e-4, momentum=0.9)
 """Of ConvNets. Where answers are ±1 ours learn at twenty times that for a tenth of the steps, with as large a sum of
 rates along a cosine."""
+TENFOLD = SGD(lr=1e-3, momentum=0.9)
+"""Held constant for a tenth of the steps it has the sum of rates of both: what of it is the cosine, what the rate."""
 SLOW_MEMBERS = 5
 """ConvNets that are trained at that rate on signs too, for all of the paper's steps: the first five maps."""
 MORE = (("interpolation", 0), ("interpolation", 5), ("interpolation", 20), ("extrapolation", 20), ("both", 0),
@@ -114,15 +116,15 @@ MORE = (("interpolation", 0), ("interpolation", 5), ("interpolation", 20), ("ext
 """Sets and distances with ten further maps, asked with trained images too: ten alone left intervals wider than what is
 asked, or slopes below the published ones."""
 PUBLISHED: dict[str, bool | Literal["split", "each", "own"]] = {
-    "convnet-published": "each", "convnet-own": "own", "convnet-faithful": "own", "convnet-digits": True,
-    "convnet-split": "split",
+    "convnet-published": "each", "convnet-own": "own", "convnet-faithful": "own",
+    "convnet-constant": "own", "convnet-digits": True, "convnet-split": "split",
 }  # fmt: skip
 """Networks that see the paper's digits and split of images, with a map per component (drawn alike, or the paper's own
 ten) or one for all, or its split."""
 OWN = (("cd3", 5), ("cd3", 10), ("cd3", 20), ("equivalence", 10), ("asymmetric", 20))
 """Where maps drawn as the paper draws them leave our figure off what is published: its own ten maps are the rival."""
 FAITHFUL = (("cd3", 10), ("equivalence", 10))
-"""Where these are not why: the paper's maps, rate and steps together."""
+"""Where these are not why: the paper's maps, rate and steps together; and a tenth of the steps at a constant rate."""
 FURTHER = ("both", "asymmetric")
 """Sets that were trained last beyond distance 0, and are asked with trained images too."""
 LARGE = {
@@ -138,6 +140,7 @@ LARGE = {
                            PAPER_RATE, SGD(lr=2e-3, momentum=0.9)),
     "convnet-faithful": Network("ConvNet as the paper trains it", ConvNet, ("relu_4", "active_2"),
                                 PAPER_RATE, PAPER_RATE),
+    "convnet-constant": Network("ConvNet at a constant rate", ConvNet, ("relu_4", "active_2"), PAPER_RATE, TENFOLD),
     "convnet-split": Network("ConvNet on the paper's split", ConvNet, ("relu_4", "active_2"),
                              PAPER_RATE, SGD(lr=2e-3, momentum=0.9)),
     "resnet": Network("ResNet", ResNet, ("stage_4", "mean"), Adam(lr=1e-3), Adam(lr=1e-3)),
@@ -274,7 +277,8 @@ def images(size: Size, members: int | None) -> dict[str, Setting]:
         wanted += [("convnet-published", name, "far", far) for name in sets.ANCHORS]
         wanted += [("convnet-published", "equivalence", "between", 10), ("convnet-split", "cd3", "near", near)]
         wanted += [("convnet-own", name, places.get(d, "between"), d) for name, d in OWN]
-        wanted += [("convnet-faithful", name, "between", d) for name, d in FAITHFUL]
+        alike = ("convnet-faithful", "convnet-constant")
+        wanted += [(net, name, "between", d) for net, (name, d) in product(alike, FAITHFUL)]
         wanted += [("convnet-more", name, places.get(d, "between"), d) for name, d in MORE]
         wanted += [(net, name, "near", 0) for net in ("resnet", "vit") for name in ("cd3", "cd1")]
         wanted += [("vit-long", "interpolation", "near", 0)]
@@ -297,13 +301,13 @@ def _image(
     ours, full = COLOUR.get(net, (size.image_steps[signs], IMAGE_STEPS.get(name, 15_700)))
     steps = full if slow else size.image_steps[signs] if size.small else ours
     optimizer = network.logistic if signs else network.squared
-    own_rate = optimizer == PAPER_RATE  # it is constant there; a higher one falls along a cosine
+    constant = optimizer in (PAPER_RATE, TENFOLD)  # as the paper's is; a higher one falls along a cosine
     along = (steps // 10, steps // 4, steps // 2, -1)
     run = TrainingRun(
         task=PerMember(task=pictures, numbered=PUBLISHED.get(net) == "own"), model=network.model(shape=pictures.shape),
         members=members or (SLOW_MEMBERS if net == "convnet-slow" else size.image_seeds[colour]), seed=int(more),
         steps=steps, batch_size=64 if size.small else 128,
-        optimizer=optimizer if own_rate else optimizer.replace(schedule=Cosine(steps=steps)),
+        optimizer=optimizer if constant else optimizer.replace(schedule=Cosine(steps=steps)),
         fit_below=IMAGE_FIT[symbolic.loss],
         measured=(Measured(measure="per_combination", arguments={"count": size.count}),
                   *_measured(",".join(network.layers), size.count, (-1,) if colour else along),
