@@ -113,8 +113,7 @@ FAR = {f"{name}-far": replace(ROWS[name], kind=f"{ROWS[name].kind}, a quarter of
        for name in ("orthogonal", "orthogonal-monolithic")}  # fmt: skip
 SHARED_FAR = {f"{name}-far": replace(BESIDES[f"{name}-large"], kind=f"{BESIDES[f'{name}-large'].kind}, longer")
               for name in ("shared", "matched-shared")}  # fmt: skip
-"""Trained as far, since for a tenth of the steps they had not fitted. Not trained yet: some 480 seconds of an H200
-each."""
+"""Trained as far, since for a tenth of the steps they had not fitted."""
 
 ABLATIONS = {
     "soft": Part("soft, separate"),
