@@ -47,7 +47,8 @@ STATUSES = ("holds", "fails", "open", "not fitted", "not run")
 """The last: declared with its criterion, and a run that it needs is not committed."""
 APART = (
     "redundant-many", "uninformative-many", "map-equivalence", "bert-grid", "digit-pairs-when", "sums-alike-1",
-    "bumps-alike-1", "sums-many-1", "bumps-many-1", "resnet18-half", *(f"faithful-{bases}-{base}" for bases in
+    "bumps-alike-1", "sums-many-1", "bumps-many-1", "resnet18-half",
+    *(f"digit-pairs-{name}-closely" for name in ("many", "eight", "one")), *(f"faithful-{bases}-{base}" for bases in
                                         ("agreement", "pretrained", "longer", "contours") for base in range(3)),
 )  # fmt: skip
 """Runs whose members are no units of their own: most are those of another run, searched or looked at again."""

@@ -12,7 +12,7 @@ from recombine.structure import summarise_masks
 from recombine.studies.break_it_down import tables
 from recombine.studies.break_it_down.claims import CLAIMS
 from recombine.studies.break_it_down.figures import FIGURES
-from recombine.studies.break_it_down.settings import MANY, SCALES, settings
+from recombine.studies.break_it_down.settings import CLOSELY, MANY, SCALES, settings
 from recombine.studies.notes import read_notes
 from recombine.studies.study import Paper, Study
 
@@ -36,7 +36,8 @@ STUDY = Study(
         "bases": "bases", "masks": tables.masks, "matrix": "matrix", "overlap": "overlap", "truth": "truth",
         "along": (tables.along, "along"), "alike": (partial(tables.along, task="digit pairs, one size"), "along"),
         "when": (partial(tables.along, task="digit pairs, when"), "along"),
-        "many": (partial(tables.along, task=MANY), "along"), "same_start": tables.same_start,
+        "many": (partial(tables.along, task=MANY), "along"),
+        "closely": (partial(tables.along, task=CLOSELY), "along"), "same_start": tables.same_start,
     },
     derived={
         "parts": (tables.parts, "bases"), "summary": (tables.by_run(summarise_masks), "masks"),
@@ -44,6 +45,7 @@ STUDY = Study(
         "signs": (tables.signs, "masks"),
         "ranks": (tables.ranks, "along"), "correlations": (tables.correlations, "ranks"),
         "alike_ranks": (tables.ranks, "alike"), "many_ranks": (tables.ranks, "many"),
+        "closely_ranks": (tables.ranks, "closely"),
         "one_size_ranks": (tables.of_one_size, "alike_ranks", "many_ranks"),
         "same_ranks": (tables.same_ranks, "same_start"),
     },

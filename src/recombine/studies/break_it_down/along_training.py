@@ -27,8 +27,8 @@ class AlongTrainingRun(Run):
     """Train ``members`` on pairs of digits and dissect each after every number of steps in ``at``; 0 is untrained.
 
     A subroutine is one digit: its problems are pairs of any two digits, its answer that digit's class. Masks are
-    trained on training images and measured on others. The table ``along`` has, for every member and step, accuracy on
-    combinations as trained and on unseen ones, and the scores of its masks."""
+    trained on training images and measured on ``asked`` others. The table ``along`` has, for every member and step,
+    accuracy on ``shown`` pairs as trained and as many unseen ones, and the scores of its masks."""
 
     kind: ClassVar[str] = "along training"
 
@@ -41,6 +41,7 @@ class AlongTrainingRun(Run):
     init_scale: PerMember = 1.0
     learn: int = Field(default=1000, ge=1)
     asked: int = Field(default=500, ge=1)
+    shown: int = Field(default=512, ge=1)
     protocol: Protocol
     seed: int = 0
 
@@ -59,7 +60,7 @@ class AlongTrainingRun(Run):
         def keep(ensemble: Ensemble, task: Task) -> pl.DataFrame:
             for member in ensemble.members:
                 kept.setdefault(member, []).append(ensemble.member(member))
-            return views(ensemble, task)
+            return views(ensemble, task, self.shown)
 
         steps = tuple(sorted(set(self.at)))
         ensemble = train(

@@ -85,6 +85,14 @@ GENERALIZING = (
                 limits=CORRELATION).below(), "partial ρ, mean of three runs",
           "the rival that needs no mask, over three runs; asked when structure-one-size-behaviour had left it open. "
           "Rival: accuracy on one digit is measured on 500 images, and noise in it leaves D_abl too much"),
+    *(ours(f"structure-beyond-{name}-closely", "Digit pairs: among the same 600 members, measured on 10 000 instead of "
+            "500 images, a lower D_abl goes with more unseen combinations answered rightly, with what the whole "
+            f"network does with {what} and the size of first weights held still.",
+            cells("value", "closely_ranks", score="d_abl_all", given=given, unit=("run", "member"),
+                  limits=CORRELATION).below(), "partial ρ, mean of three runs",
+            "the rival that noise in what is held still leaves D_abl too much; declared before they were measured")
+      for name, what, given in (("behaviour", "the left digit alone", tables.DIGIT_AND_SIZE),
+                                ("both-digits", "either digit alone", tables.DIGITS_AND_SIZE))),
     ours("structure-one-size-behaviour", "Digit pairs: among 200 members that start from weights of 8 times the usual "
           "size, with accuracy on the left digit alone held still, a lower D_abl goes with more unseen combinations "
           "answered rightly.", _many("eight", "on left digit"), "partial ρ",

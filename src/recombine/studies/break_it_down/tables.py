@@ -30,6 +30,7 @@ FEWEST = 8
 """Members below which a correlation is no evidence."""
 ENOUGH, TENTHS, DIGIT_AND_SIZE = 100, "init_scale, in tenths", "on left digit and init_scale"
 """Members from which neighbours by the size of their first weights are compared, too."""
+DIGITS_AND_SIZE = "on either digit and init_scale"
 PREDICTORS = {"d_abl": "D_abl of the chosen masks", "d_abl_all": "D_abl, mean of all settings",
               "d_sub": "D_sub of the chosen masks", "d_sub_all": "D_sub, mean of all settings",
               "on left digit": "left digit alone, whole network", "on right digit": "right digit alone, whole network",
@@ -141,6 +142,7 @@ def _ranks(asked: pl.DataFrame) -> pl.DataFrame:
         asked = asked.with_columns((tenth == i).cast(pl.Float64).alias(f"tenth {i}") for i in range(1, 10))
         held[TENTHS] = ["init_scale", *(f"tenth {i}" for i in range(1, 10))]
         held[DIGIT_AND_SIZE] = ["on left digit", "init_scale"]
+        held[DIGITS_AND_SIZE] = ["on left digit", "on right digit", "init_scale"]
     for score, given in (*((name, None) for name in PREDICTORS), *(("d_abl_all", given) for given in held)):
         values = _rho(asked.filter("gated"), score, "unseen", *held.get(given or "", ()))
         each = [values.get(member) for member in asked["member"]]
