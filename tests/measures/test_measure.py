@@ -384,6 +384,30 @@ def test_one_score_for_two_classes_is_a_class(form):
     assert measure(Table(-logit if form != "probability" else 1 - logit), binary(loss, targets)).seen.mean == 1
 
 
+OWN = {
+    "focal": lambda o, t: -((1 - torch.sigmoid((2 * t - 1) * o)) ** 2) * nn.functional.logsigmoid((2 * t - 1) * o),
+    "hinge": lambda o, t: torch.relu(1 - (2 * t - 1) * o),
+    "weighted": lambda o, t: (1 + 4 * t) * nn.functional.softplus(-(2 * t - 1) * o),
+    "logs": lambda p, t: -(t * torch.log(p) + (1 - t) * torch.log(1 - p)),
+    "logs, cut off": lambda p, t: -torch.log(torch.where(t > 0, p, 1 - p).clamp(1e-6, 1)),
+    "nearness": lambda o, t: torch.log(torch.cosh(o - t)),
+}
+
+
+@pytest.mark.parametrize("name", OWN)
+@pytest.mark.parametrize("whole", [False, True])
+def test_a_loss_of_ones_own_says_what_one_score_is(name, whole):
+    """0 and 1 are classes to a loss that asks scores to go on beyond them, or that is cut off there."""
+    label = CODES[:, 0] > 2
+    right = torch.where(label, 3.0, -3.0)
+    right = torch.sigmoid(right) if "logs" in name else label.float() if name == "nearness" else right
+    targets = label.long() if whole else label.float()
+    found = measure(Table(right), binary(lambda o, t: OWN[name](o.flatten(), t.flatten().float()), targets))
+    assert (found.answers.classes is None) == (name == "nearness")
+    assert found.verdict == "composes"
+    assert found.unseen.mean == 0
+
+
 def test_targets_of_one_number_may_be_flat_or_whole():
     right = CODES.sum(1)
     for targets in (right.float(), right, right.float()[:, None]):
