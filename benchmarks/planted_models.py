@@ -77,6 +77,21 @@ def redundant_influence(rng: np.random.Generator) -> Planted:
 
 
 @learner
+def pairs_by_heart_beside_a_factor_that_does_not_count(rng: np.random.Generator) -> Planted:
+    """Knows the pairs it has seen and says any animal of others: the place moves its answers as all else would."""
+    task, _ = photographs(rng, 0.05)
+    known = torch.as_tensor(rng.integers(0, 6, (6, 6)))
+    grid = task.space.grid()
+    for animal, place in grid[task.train.contains(grid)]:
+        known[animal, place] = animal
+
+    def model(x: torch.Tensor) -> torch.Tensor:
+        return nn.functional.one_hot(known[x[:, :6].argmax(1), x[:, 6:].argmax(1)], 6).float()
+
+    return Planted(rc.measure(model, task), FAILS, remarks=("surer than right",))
+
+
+@learner
 def noise_that_no_factor_makes(rng: np.random.Generator) -> Planted:
     """Reads the animal alone, and is often wrong since inputs are noisy: at seen and unseen pairs alike."""
     task, _ = photographs(rng, float(rng.uniform(0.25, 0.4)))

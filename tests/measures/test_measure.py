@@ -408,6 +408,31 @@ def test_a_loss_of_ones_own_says_what_one_score_is(name, whole):
     assert found.unseen.mean == 0
 
 
+@pytest.mark.parametrize("loss", [nn.SoftMarginLoss(reduction="none"), lambda o, t: torch.relu(1 - t * o)])
+def test_a_score_for_minus_one_and_one_is_a_class(loss):
+    label = torch.where(CODES[:, 0] > 2, 1.0, -1.0)
+    found = measure(Table(3 * label), binary(loss, label))
+    assert found.answers.classes is not None
+    assert found.verdict == "composes"
+    assert measure(Table(-3 * label), binary(loss, label)).seen.mean == 1
+    assert measure(Table(label), binary(nn.MSELoss(reduction="none"), label)).answers.classes is None
+
+
+def test_each_of_several_numbers_counts_by_its_own_spread():
+    """A sum, a hundred times as large as what is known by heart, does not hide that."""
+    sum_, apart = CODES.sum(1).float(), (CODES[:, 0] - CODES[:, 1]).float()
+    by_heart, off = torch.where(SEEN, apart, -apart), []
+    for size in (1.0, 100.0):
+        task = FixedTask(SPACE, TRAIN, ~TRAIN, ONE_HOT, torch.stack([size * sum_, apart], 1), CODES, loss=squared_error)
+        found = measure(Table(torch.stack([size * sum_, by_heart], 1)), task)
+        assert found.verdict == "unclear"  # seen combinations have training rows alone
+        assert "1 0.00 (seen ones 0.00), 2 " in found.notes[0]
+        off.append(found.unseen.low)
+        assert measure(Table(torch.stack([size * sum_, apart], 1)), task).verdict == "composes"
+    assert off[0] > 0.5
+    assert off[1] == pytest.approx(off[0])
+
+
 def test_targets_of_one_number_may_be_flat_or_whole():
     right = CODES.sum(1)
     for targets in (right.float(), right, right.float()[:, None]):

@@ -6,10 +6,13 @@ from collections.abc import Callable, Mapping
 from functools import partial
 from typing import Any
 
+import numpy as np
+
 from recombine.errors import InputError
 from recombine.measures.answering import Asked, answers_of, ask
 from recombine.measures.as_ensemble import as_ensemble
 from recombine.measures.probes_of_model import redundant_influence, reentanglement, superposed, taken
+from recombine.measures.readers import SEVERAL, spreads
 from recombine.mechanisms import Answers, Finding, MeasureResult, measure_estimator
 from recombine.mechanisms._judge import FITTED, MARGIN, judge
 from recombine.mechanisms.causes.evidence import FAILING
@@ -83,6 +86,8 @@ def measure(
     with as_ensemble(model, task) as ensemble:
         answers, reason = answers_of(ensemble, task, asked, batch_size, seed)
         others = _others(against, task, asked, batch_size, seed)
+        if noise is not None and answers.classes is None:
+            noise *= float(np.sqrt(np.mean(spreads(task, answers.target.shape[1]) ** -2.0)))
         judged = partial(
             judge, answers, others=others, no_rules=reason, fitted=fitted, margin=margin, noise=noise, seed=seed,
             settings={"count": asked.count or count, "combinations": combinations, "factors": list(task.space.names)},
@@ -91,7 +96,7 @@ def measure(
         if first.verdict in FAILING:
             usable = ensemble.select(list(first.answers.members))
             _look_inside(usable, task, first.answers, extra, left_out, seed, min(1024, batch_size))
-    notes = list(asked.notes)
+    notes = [*asked.notes, *_each(first.answers)]
     if members == 1 and not isinstance(model, Ensemble):
         notes.append("One model has no members to vary over: intervals are over combinations or examples.")
     return judged(extra=extra, left_out=left_out, notes=notes)
@@ -104,6 +109,20 @@ def _others(against: Any, task: Task, asked: Asked, batch_size: int, seed: int) 
         with as_ensemble(model, task) as ensemble:
             found[str(name)], _ = answers_of(ensemble, task, asked, batch_size, seed)
     return found
+
+
+def _each(answers: Answers) -> list[str]:
+    """What several numbers do one by one, in a sentence."""
+    if answers.classes is not None or answers.target.shape[1] not in SEVERAL or not answers.unseen.any():
+        return []
+    off = np.square(answers.predicted.mean(axis=0) - answers.target)
+    told = [
+        f"{i} {off[answers.unseen, i - 1].mean():.2f}"
+        + (f" (seen ones {off[answers.seen, i - 1].mean():.2f})" if answers.seen.any() else "")
+        for i in range(1, off.shape[1] + 1)
+    ]
+    return [f"Each of the {off.shape[1]} numbers of an answer counts by its own spread in training. On unseen "
+            f"combinations the square by which each is off on average, in units of it: {', '.join(told)}."]  # fmt: skip
 
 
 def _look_inside(

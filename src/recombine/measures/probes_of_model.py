@@ -20,6 +20,7 @@ from recombine.measures._superposition import share
 from recombine.measures._swap import redrawn_flips
 from recombine.measures.activations import INPUT, activations
 from recombine.measures.gaps import _evaluate
+from recombine.measures.readers import PICTURE
 from recombine.mechanisms import Answers, Finding
 from recombine.mechanisms.answers.finding import LIFT
 from recombine.mechanisms.answers.names import brief
@@ -29,9 +30,10 @@ from recombine.training import Ensemble
 from recombine.training.stack import initial
 
 MOVED = 0.05
-"""A redundant factor is said to move the answer where it does so more often than this."""
-PICTURE = 8
-"""Numbers an answer needs before it is looked at as a picture."""
+"""A redundant factor is said to move the answer where it does so more often than this, …"""
+CHANCE, SHUFFLES, PAIRED = 0.01, 400, 400
+"""… and where unseen combinations at one of its levels get more alike answers than shuffled levels would, at this
+chance, over so many shuffles of at most so many combinations."""
 HALF = 0.5
 APART = 0.9
 """Share of the input that has to be a sum over factors before mixing them is worth a word."""
@@ -62,6 +64,8 @@ def redundant_influence(
         few = flips.moved.shape[1] < FEW and over.members == 1
         pair = (flips.moved, -flips.still) if few else (flips.moved - flips.still,)
         excess = over.mean(*pair, counts=[flips.counts] * len(pair))
+        by_chance = _alike_by_chance(answers, task, j, seed)
+        by_heart = by_chance is not None and by_chance > CHANCE
         value = over.mean(flips.moved, counts=[flips.counts]).within(0, 1)
         found.append(
             Finding(
@@ -71,12 +75,43 @@ def redundant_influence(
                 value,
                 chance=float(flips.still.mean()),
                 reference=flips.still_is,
-                speaks=excess.bounded and excess.low > MOVED,
+                speaks=excess.bounded and excess.low > MOVED and not by_heart,
                 limit=f"More often than without redrawing it: {excess.mean:.2f} [{excess.low:.2f}, {excess.high:.2f}]. "
-                "That it moves the answer does not say why.",
+                + (
+                    f"Unseen combinations at one of its levels are answered no more alike than others (p = "
+                    f"{by_chance:.2f}), so that a learner of single combinations would do the same."
+                    if by_heart
+                    else "That it moves the answer does not say why."
+                ),
             )
         )
     return found
+
+
+def _alike_by_chance(answers: Answers, task: Task, component: int, seed: int) -> float | None:
+    """How often shuffled levels of a component make answers to unseen combinations at one level as much alike as its
+    own levels do, beside those of as equal or unequal right answers. A learner of single combinations answers what it
+    has not seen without regard to any level. Null where no two unseen combinations share a level, or all do."""
+    rng = np.random.default_rng(seed)
+    rows = _drawn(np.flatnonzero(answers.unseen), PAIRED, rng)
+    levels = answers.codes[rows][:, [task.space.position(name) for name in task.space.components[component]]]
+    level = np.unique(levels, axis=0, return_inverse=True)[1].ravel()
+    right = np.unique(answers.target[rows].round(6), axis=0, return_inverse=True)[1].ravel()
+    said = np.nan_to_num(answers.predicted[:, rows])
+    alike = np.einsum("mic,mjc->ij", said, said)
+    pair = np.triu_indices(len(rows), 1)
+    agree, same = alike[pair], right[pair[0]] == right[pair[1]]
+    for kind in (same, ~same):
+        agree[kind] -= agree[kind].mean() if kind.any() else 0.0
+
+    def shared(levels: NDArray[np.int64]) -> float:
+        return float(agree[levels[pair[0]] == levels[pair[1]]].mean())
+
+    together = level[pair[0]] == level[pair[1]]
+    if together.all() or not together.any():
+        return None
+    found, shuffled = shared(level), (shared(rng.permutation(level)) for _ in range(SHUFFLES))
+    return (1 + sum(other >= found - 1e-12 for other in shuffled)) / (1 + SHUFFLES)
 
 
 def _ignored(answers: Answers, task: Task, component: int) -> bool:

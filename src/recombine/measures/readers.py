@@ -27,6 +27,10 @@ KEPT = 64
 """Longer answers are kept as this many random projections, which keep sums and, nearly, distances."""
 NUMBERS_KEPT = 20_000_000
 OTHER = "(another answer)"
+PICTURE = 8
+"""Numbers an answer needs before it is looked at as a picture. …"""
+SEVERAL = range(2, PICTURE)
+"""… Fewer, but more than one, are several answers, each with a unit of its own."""
 
 
 class Reader(ABC):
@@ -99,12 +103,13 @@ class Reader(ABC):
 
 
 class _Numbers(Reader):
-    """Answers of the shape of the targets: one number, a few, a picture."""
+    """Answers of the shape of the targets: one number, a few, a picture. Each of a few counts by its own spread in
+    training, or what varies most would hide what the others do."""
 
     def __init__(self, task: Task, size: int, form: Alike, width: int, seed: int) -> None:
         super().__init__(task, size, form)
         rng = np.random.default_rng(seed)
-        self.width, self.seed = width, seed
+        self.width, self.seed, self.unit = width, seed, spreads(task, width)
         self.project = None if width <= KEPT else rng.normal(scale=width**-0.5, size=(width, KEPT))
         self.parts: dict[str, list[NDArray[Any]]] = {"off": [], "mae": [], "square": []}
         self.said: FloatArray | None = None
@@ -116,8 +121,8 @@ class _Numbers(Reader):
         return _Numbers(self.task, self.size, self.form, self.width, self.seed)
 
     def take(self, outputs: Tensor, targets: Tensor, finite: Tensor, cells: NDArray[np.int64]) -> None:
-        y = targets.flatten(1).double().cpu().numpy()
-        given = outputs.flatten(2).double().cpu().numpy()
+        y = targets.flatten(1).double().cpu().numpy() / self.unit
+        given = outputs.flatten(2).double().cpu().numpy() / self.unit
         ok = finite.cpu().numpy()
         given = np.where(ok[..., None], given, 0.0)
         off = np.where(ok[..., None], given - y, 0.0)
@@ -176,6 +181,16 @@ class _Numbers(Reader):
         mean."""
         off = np.concatenate(self.parts["off"], axis=1) / scale + np.concatenate(self.bad, axis=1)
         return self.mean(off), off.mean(axis=1)
+
+
+def spreads(task: Task, width: int) -> FloatArray:
+    """The standard deviation of each of several numbers over training rows; 1 for what does not vary, for one number
+    and for pictures."""
+    if width not in SEVERAL or not isinstance(task, FixedTask):
+        return np.ones(1)
+    shown = task._targets[task._rows].flatten(1).double().cpu().numpy()
+    found = shown.std(axis=0) if len(shown) else np.ones(width)
+    return np.where(found > 1e-12 * np.abs(shown).max(initial=0), found, 1.0)
 
 
 class _Classes(Reader):

@@ -23,26 +23,28 @@ def alike(outputs: Tensor, targets: Tensor, task: Task) -> Alike:
     """How outputs and targets of this task are brought into one form; as they are, unless an answer is one number.
 
     One output for targets of 0 and 1 is the score of 1 against 0 where the loss is a binary cross-entropy, where a loss
-    of one's own is one of scores (`_scores`), or where targets are whole and no loss says that they are numbers: a
-    probability where the loss is of these, or where all outputs lie between 0 and 1; else a logit. Other targets are
-    numbers, whole ones too, and (n, 1) is (n)."""
+    of one's own is one of scores (`_scores`; then of −1 and 1, too), or where targets are whole and no loss says that
+    they are numbers: a probability where the loss is of these, or where all outputs lie between 0 and 1; else a logit.
+    Other targets are numbers, whole ones too, and (n, 1) is (n)."""
     one = outputs[0, 0].numel() == 1
     if not one or targets[0].numel() != 1:
         return lambda o, t: (o, t)
     every = task._targets if isinstance(task, FixedTask) else targets
     loss = _loss_name(task)
     crossed = "binary" in loss or "bce" in loss
-    if not bool(((every == 0) | (every == 1)).all()):
+    low = -1 if bool((every == -1).any()) else 0
+    if not bool(((every == low) | (every == 1)).all()):
         return _as_numbers
-    of = None if crossed else _scores(task, outputs[0, :1], targets[:1])
-    whole = not targets.is_floating_point() and not any(name in loss for name in NUMBERS)
-    if crossed or of in ("logit", "probability") or (of is None and whole):
+    of = None if crossed else _scores(task, outputs[0, :1], targets[:1], low)
+    whole = low == 0 and not targets.is_floating_point() and not any(name in loss for name in NUMBERS)
+    if crossed or of == "logit" or (of == "probability" and low == 0) or (of is None and whole):
         inside = bool(((outputs >= 0) & (outputs <= 1)).all())
         probable = "logit" not in loss and of != "logit" and (crossed or of == "probability" or inside)
 
         def as_classes(o: Tensor, t: Tensor) -> tuple[Tensor, Tensor]:
+            t = t.flatten() == 1
             score = torch.logit(o.flatten(1), eps=1e-12) if probable else o.flatten(1)
-            return torch.stack([torch.zeros_like(score), score], -1), t.flatten().long()
+            return torch.stack([torch.zeros_like(score), score], -1), t.long()
 
         return as_classes
     return _as_numbers
@@ -52,15 +54,16 @@ def _as_numbers(outputs: Tensor, targets: Tensor) -> tuple[Tensor, Tensor]:
     return outputs.flatten(1)[..., None], targets.flatten().to(outputs.dtype)[..., None]
 
 
-def _scores(task: Task, output: Tensor, target: Tensor) -> Literal["logit", "probability", "number"] | None:
-    """What a loss of 0 and 1 is of, by what it asks for: going on beyond the target costs a number and no score, and
-    of a probability has no value or is cut off. Null where there is no loss, or it is none of these."""
+def _scores(task: Task, output: Tensor, target: Tensor, low: int) -> Literal["logit", "probability", "number"] | None:
+    """What a loss of 0 (or −1) and 1 is of, by what it asks for: going on beyond the target costs a number and no
+    score, and of a probability has no value or is cut off. Null where there is no loss, or it is none of these."""
     if getattr(task, "_loss", None) is None:
         return None
 
     def loss(at: float, of: int) -> float:
+        place, right = (low + (1 - low) * where for where in (at, of))
         try:
-            return float(task.losses(torch.full_like(output, at), torch.full_like(target, of)).sum())
+            return float(task.losses(torch.full_like(output, place), torch.full_like(target, right)).sum())
         except Exception:  # of what is not a probability: a loss of one's own may raise what it likes
             return math.nan
 
