@@ -32,8 +32,12 @@ from recombine.training.stack import initial
 MOVED = 0.05
 """A redundant factor is said to move the answer where it does so more often than this, …"""
 CHANCE, SHUFFLES, PAIRED = 0.01, 400, 400
-"""… and where unseen combinations at one of its levels get more alike answers than shuffled levels would, at this
+"""… and where unseen combinations at one of its levels get more alike wrong answers than at shuffled levels, at this
 chance, over so many shuffles of at most so many combinations."""
+BY_HEART = (
+    "Wrong answers to unseen combinations are no more alike at one of its levels than elsewhere (p = {:.2f}), so that a "
+    "learner of single combinations would do the same."
+)
 HALF = 0.5
 APART = 0.9
 """Share of the input that has to be a sum over factors before mixing them is worth a word."""
@@ -77,27 +81,22 @@ def redundant_influence(
                 reference=flips.still_is,
                 speaks=excess.bounded and excess.low > MOVED and not by_heart,
                 limit=f"More often than without redrawing it: {excess.mean:.2f} [{excess.low:.2f}, {excess.high:.2f}]. "
-                + (
-                    f"Unseen combinations at one of its levels are answered no more alike than others (p = "
-                    f"{by_chance:.2f}), so that a learner of single combinations would do the same."
-                    if by_heart
-                    else "That it moves the answer does not say why."
-                ),
+                + (BY_HEART.format(by_chance) if by_heart else "That it moves the answer does not say why."),
             )
         )
     return found
 
 
 def _alike_by_chance(answers: Answers, task: Task, component: int, seed: int) -> float | None:
-    """How often shuffled levels of a component make answers to unseen combinations at one level as much alike as its
-    own levels do, beside those of as equal or unequal right answers. A learner of single combinations answers what it
-    has not seen without regard to any level. Null where no two unseen combinations share a level, or all do."""
+    """How often shuffled levels of a component make wrong answers to unseen combinations at one level as much alike as
+    its own levels do, beside those of as equal or unequal right answers. A learner of single combinations answers what
+    it has not seen without regard to any level. Null where no two unseen combinations share a level, or all do."""
     rng = np.random.default_rng(seed)
     rows = _drawn(np.flatnonzero(answers.unseen), PAIRED, rng)
     levels = answers.codes[rows][:, [task.space.position(name) for name in task.space.components[component]]]
     level = np.unique(levels, axis=0, return_inverse=True)[1].ravel()
     right = np.unique(answers.target[rows].round(6), axis=0, return_inverse=True)[1].ravel()
-    said = np.nan_to_num(answers.predicted[:, rows])
+    said = np.where(answers.target[rows] > 0, 0.0, np.nan_to_num(answers.predicted[:, rows]))
     alike = np.einsum("mic,mjc->ij", said, said)
     pair = np.triu_indices(len(rows), 1)
     agree, same = alike[pair], right[pair[0]] == right[pair[1]]
