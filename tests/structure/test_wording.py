@@ -134,7 +134,8 @@ class Composer(nn.Module):
 
     def forward(self, x: Tensor) -> Tensor:
         verb, adverb = self.words(x[:, 0]), self.words(x[:, 1] + 6)
-        return (self.a(verb)[:, :, None] + self.b(adverb)[:, None]).flatten(1)
+        scores: Tensor = (self.a(verb)[:, :, None] + self.b(adverb)[:, None]).flatten(1)
+        return scores
 
 
 class Memo(nn.Module):
