@@ -8,6 +8,7 @@ import warnings
 from collections.abc import Callable
 from typing import Any
 
+import numpy as np
 import pytest
 import torch
 from torch import Tensor, nn
@@ -15,6 +16,7 @@ from torch.utils.data import TensorDataset
 
 from recombine.errors import InputError
 from recombine.structure import Choice, Dissection, MaskSettings, Protocol, as_problems, dissect, grid, untrained
+from recombine.structure.subroutines import seen
 from recombine.training import Adam
 
 QUICK = Protocol(
@@ -104,6 +106,8 @@ def test_named_inputs_go_by_keyword_and_several_one_after_the_other() -> None:
         (None, (X, 0 * FIRST), "all problems of 'target' have the answer 0, "),
         (None, (X, X), r"shape \(36, 4\)"),
         (None, (X[:, :3], FIRST), r"problems of 'target', inputs \(2, 3\) of float32: The size"),
+        (None, (X, [f"class {i}" for i in range(60)]), "targets are texts; .* whole number per class"),
+        (None, (np.array(["red"] * 60), FIRST), "inputs are texts; "),
         (None, "a file", "a pair .*; a str is none of these"),
     ],
 )  # fmt: skip
@@ -175,3 +179,11 @@ def test_a_dataset_of_named_items_is_problems() -> None:
     assert isinstance(problems.inputs, dict)
     assert torch.equal(problems.inputs["left"], X[:5, :2])
     assert torch.equal(problems.targets, FIRST[:5])
+
+
+def test_problems_seen_before_are_counted_by_their_inputs() -> None:
+    shown, asked = as_problems((X[:10], FIRST[:10])), as_problems((X[8:12], FIRST[8:12]))
+    assert seen(shown, asked) == 0.5
+    pair = as_problems(((X, X[:, 0].long()), FIRST))
+    assert seen(pair, pair) == 1.0
+    assert seen(pair, as_problems(((X, X[:, 0].long() + 1), FIRST))) == 0.0

@@ -31,8 +31,10 @@ def parts(
 ) -> alt.VConcatChart:
     """Four accuracies a row (``sub_target``, ``sub_other``, ``abl_target``, ``abl_other``), one panel a ``facet``.
 
-    A filled dot is the accuracy on the subroutine that the mask is of, a hollow one that on the others; between them
-    lies the difference D. Left with the part alone, right without it."""
+    A filled dot is the accuracy on the subroutine that the mask is of, a hollow square that on the others, which is
+    large enough to show a dot of the same value; between them lies the difference D.
+
+    Left with the part alone, right without it."""
     columns = [f"{side}_{on}" for side in SIDES for on in ON]
     data = pick(table, {"row": row, "facet": facet, **{name: name for name in columns}})
     names, panels = levels(data["row"]), levels(data["facet"])
@@ -72,11 +74,13 @@ def _side(
     legend = alt.Legend(title=None, columns=1 if width < 180 else 2) if ends[0] and side == "sub" else None
     base = alt.Chart(datasets.add(long))
     line = base.mark_line(color=theme.RULE, strokeWidth=1.5).encode(x=x, y=y, detail=alt.Detail("row:N"))
-    dots = base.mark_point(size=55, strokeWidth=1.6, opacity=1).encode(
+    fills, sizes = [theme.PALETTE[0], "transparent"], [38, 100]
+    dots = base.mark_point(strokeWidth=1.6, opacity=1).encode(
         x=x, y=y,
         color=alt.Color("on:N", legend=legend, scale=alt.Scale(domain=names, range=list(theme.PALETTE[:2]))),
         shape=alt.Shape("on:N", legend=legend, scale=alt.Scale(domain=names, range=["circle", "square"])),
-        fill=alt.condition(alt.datum.on == names[0], alt.value(theme.PALETTE[0]), alt.value(theme.PAPER)),
+        fill=alt.Fill("on:N", legend=legend, scale=alt.Scale(domain=names, range=fills)),
+        size=alt.Size("on:N", legend=legend, scale=alt.Scale(domain=names, range=sizes)),
     )  # fmt: skip
     layers: list[Any] = [line, dots]
     if chance is not None:

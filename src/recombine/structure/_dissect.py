@@ -22,7 +22,7 @@ from recombine.structure.masks import Mask
 from recombine.structure.protocol import Findings, Network, Progress, Protocol, carry_out, gated
 from recombine.structure.scoring import accuracies, examine, scores
 from recombine.structure.settings import grid
-from recombine.structure.subroutines import Subroutine
+from recombine.structure.subroutines import Subroutine, seen
 from recombine.structure.summary import ROWS, summarise_masks
 from recombine.structure.trial import as_classes, check_network, subroutine_of_classes, try_network
 from recombine.structure.wording import CLEAR, Part
@@ -34,6 +34,10 @@ if TYPE_CHECKING:
 
 SCHEMA = 1
 ENDS = ("low", "high")
+SPREAD = ("same size", "same size, outside")
+"""Random masks that keep as many weights of each layer."""
+STARTS = (0.0, 0.1)
+PENALTIES = (0.2, 0.002)
 
 
 @dataclass(frozen=True, eq=False)
@@ -117,8 +121,8 @@ class Dissection(Result):
             found = dict(matrix.select("asked", of).iter_rows())
             return {name: found.pop(name), **found}
 
-        def drawn(*roles: str) -> tuple[float, ...]:
-            return tuple(self.masks.filter(mine & pl.col("role").is_in(roles))["d_abl"].to_list())
+        def drawn(*roles: str, score: str = "d_abl") -> tuple[float, ...]:
+            return tuple(self.masks.filter(mine & pl.col("role").is_in(roles))[score].to_list())
 
         untrained = self.score(name, network="untrained")
         weights: dict[str, float] = self.findings.notes.get("untrained weights", {}).get(name, {})
@@ -134,11 +138,13 @@ class Dissection(Result):
             low=low,
             high=high,
             random=drawn("anywhere"),
-            spread=drawn("same size", "same size, outside"),
+            spread=drawn(*SPREAD),
+            random_alone=drawn("anywhere", *SPREAD, score="sub_target"),
             untrained=None if math.isnan(untrained) else untrained,
             attributed=self._without_attributed(name),
             settled=weights.get("settled", 0.0),
             unmoved=weights.get("unmoved", 0.0),
+            repeated=self.findings.notes["repeated"][name],
         )
 
     def _searched(self, name: str) -> pl.DataFrame:
@@ -172,6 +178,9 @@ class Dissection(Result):
         import polars as pl
 
         table = summarise_masks(self.masks)
+        if table.height:
+            order = pl.col("subroutine").replace_strict({name: i for i, name in enumerate(self.subroutines)})
+            table = table.sort("network", order, maintain_order=True)
         ends = [self._interval(row) for row in table.iter_rows(named=True)]
         named = [pl.Series(f"d_abl_{end}", [both[i] for both in ends], pl.Float64) for i, end in enumerate(ENDS)]
         return table.with_columns(named) if ends else table
@@ -231,10 +240,11 @@ def dissect(
     ``loss`` of your own gets outputs and targets as they are.
 
     Without a ``protocol``, masks over all layers, over the later half and over the last quarter are searched, each from
-    four starts at two rates. ``controls`` adds an untrained network with its own search, masks for shuffled answers,
-    and random masks of the same size; ``controls=False`` leaves them out. ``fresh`` is a function that builds the
-    untrained network, such as the model's class. Without it the layers of a copy are reset, and parameters of the
-    model's own, such as a table of positions, are drawn with the mean and spread that they have
+    two starts at two rates under two penalties: a large one finds the fewest weights that do a rule, which the rest may
+    not need, a small one all that serve it. ``controls`` adds an untrained network with its own search, masks for
+    shuffled answers, and random masks of the same size; ``controls=False`` leaves them out. ``fresh`` is a function
+    that builds the untrained network, such as the model's class. Without it the layers of a copy are reset, and
+    parameters of the model's own, such as a table of positions, are drawn with the mean and spread that they have
     (``result.findings.notes["drawn_by_spread"]`` names them).
 
     Inputs in a dictionary are handed over by keyword, those in a tuple one after the other. Targets are class numbers,
@@ -256,7 +266,7 @@ def dissect(
     ]
     check_network(model)
     parts = [subroutine_of_classes(part) for part in parts]
-    protocol = protocol or Protocol(settings=grid(choices=depths(model)))
+    protocol = protocol or Protocol(settings=grid(starts=STARTS, choices=depths(model), penalties=PENALTIES))
     protocol = protocol.replace(chance=protocol.guessing(parts))
     if not controls:
         protocol = protocol.replace(random=0, shuffled=False)
@@ -282,7 +292,8 @@ def dissect(
         for (_, kind, name), mask in findings.chosen.items()
         if kind == "trained"
     }
-    notes = {"drawn_by_spread": drawn, "untrained weights": weights}
+    repeated = {part.name: seen(part.train, part.test) for part in parts}
+    notes = {"drawn_by_spread": drawn, "untrained weights": weights, "repeated": repeated}
     findings = replace(findings, masks=masks, notes=findings.notes | notes)
     return Dissection(tuple(part.name for part in parts), protocol, findings)
 

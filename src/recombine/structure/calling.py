@@ -26,10 +26,10 @@ def as_problems(given: Any) -> Problems:
     if isinstance(given, Problems):
         return given
     if isinstance(given, (tuple, list)) and len(given) == 2:
-        return Problems(_plain(given[0]), tensor(given[1], "targets"))
+        return Problems(_plain(given[0]), _numbers(given[1], "targets"))
     targets = getattr(given, "targets", getattr(given, "labels", None))
     if hasattr(given, "inputs") and targets is not None:
-        return Problems(_plain(given.inputs), tensor(targets, "targets"))
+        return Problems(_plain(given.inputs), _numbers(targets, "targets"))
     if isinstance(given, (Dataset, DataLoader)):
         parts, names, answers = rows(given, None)
         return Problems(
@@ -44,9 +44,18 @@ def as_problems(given: Any) -> Problems:
 def _plain(inputs: Any) -> Any:
     """Mappings of any class as a dictionary, arrays as tensors."""
     if isinstance(inputs, Mapping):
-        return {str(name): tensor(part, str(name)) for name, part in inputs.items()}
+        return {str(name): _numbers(part, str(name)) for name, part in inputs.items()}
     several = isinstance(inputs, tuple) or (isinstance(inputs, list) and isinstance(inputs[0], (Tensor, np.ndarray)))
-    return tuple(tensor(part, "inputs") for part in inputs) if several else tensor(inputs, "inputs")
+    return tuple(_numbers(part, "inputs") for part in inputs) if several else _numbers(inputs, "inputs")
+
+
+def _numbers(given: Any, what: str) -> Tensor:
+    if not isinstance(given, Tensor) and np.asarray(given).dtype.kind in "US":
+        raise InputError(
+            f"{what} are texts; give what the model takes: a whole number per class, as numpy.unique(texts, "
+            "return_inverse=True)[1] makes of answers, and of inputs the numbers that it was trained on."
+        )
+    return tensor(given, what)
 
 
 def arguments(like: Any, parts: tuple[Tensor, ...]) -> tuple[tuple[Tensor, ...], dict[str, Tensor]]:

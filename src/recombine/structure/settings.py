@@ -59,11 +59,14 @@ def grid(
     starts: Sequence[float] = (-0.05, 0.0, 0.05, 0.1),
     choices: Sequence[Choice] = (Choice(),),
     lrs: Sequence[float] = (1e-2, 1e-4),
+    penalties: Sequence[float] | None = None,
     base: MaskSettings | None = None,
 ) -> tuple[MaskSettings, ...]:
-    """Every start × choice of layers × learning rate: with three choices the 24 settings of Lepori et al. (2023)."""
+    """Every start × choice of layers × learning rate: with three choices the 24 settings of Lepori et al. (2023); ×
+    penalty, where these are given."""
     base = base or MaskSettings()
     return tuple(
-        base.replace(method=base.method.replace(start=start), choice=choice, optimizer=base.optimizer.replace(lr=lr))
-        for start, choice, lr in itertools.product(starts, choices, lrs)
-    )
+        base.replace(method=base.method.replace(start=start), choice=choice, optimizer=base.optimizer.replace(lr=lr),
+                     penalty=penalty)
+        for start, choice, lr, penalty in itertools.product(starts, choices, lrs, penalties or (base.penalty,))
+    )  # fmt: skip

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
@@ -64,6 +65,19 @@ def parted(problems: Problems, shares: tuple[float, ...], seed: int, name: str) 
     order = Draws.single(seed, f"parts {name}").uniform((count,), torch.float64).argsort()
     ends = [round(count * sum(shares[: i + 1])) for i in range(len(shares))]
     return [problems.rows(order[first:last]) for first, last in zip([0, *ends], ends, strict=False)]
+
+
+def seen(shown: Problems, asked: Problems) -> float:
+    """The share of problems ``asked`` whose inputs are, number for number, among those of the problems ``shown``."""
+    known = set(_rows(shown))
+    return sum(row in known for row in _rows(asked)) / len(asked)
+
+
+def _rows(problems: Problems) -> Iterator[int]:
+    """Inputs by their hash: as numbers, those of a picture would fill the memory."""
+    parts = [part.detach().cpu() for part in problems.parts]
+    for i in range(len(problems)):
+        yield hash(tuple(part[i].double().numpy().tobytes() for part in parts))
 
 
 def subroutines_of(

@@ -2,7 +2,7 @@
 
 A rule is *kept* where its accuracy without the part is, interval over problems and all, within .1 of the whole
 network's, *hurt* where it is farther below, and otherwise *open*. A part can be taken out where its rule is hurt and by
-over .1 the others are not as much, and where no control does the same.
+over .1 the others are not as much, where no control does the same, and where it does not do the others alone as well.
 """
 
 from __future__ import annotations
@@ -18,10 +18,11 @@ CLEAR = 0.1
 """Accuracies are told apart where the interval of their difference lies beyond this."""
 
 Finding = Literal[
-    "removable", "in part", "as its layers", "along with others", "as random masks", "as untrained", "not needed",
-    "all hurt", "others hurt", "not alone", "open",
+    "removable", "in part", "as its layers", "along with others", "does others too", "as random masks", "as untrained",
+    "not needed", "all hurt", "others hurt", "not alone", "open",
 ]  # fmt: skip
-"""In the first four a rule is taken out and the others are not as much; in none of the others is that shown."""
+"""In the first four a rule is taken out and the others are not as much, in the fifth by what does the others too; in
+none of the rest is that shown."""
 TAKEN_OUT = ("removable", "in part", "as its layers", "along with others")
 LAYERS = {
     "all": "all layers",
@@ -49,6 +50,8 @@ class Part:
     """D_abl of every random mask of its size, drawn from all layers in which masks looked."""
     spread: tuple[float, ...]
     """D_abl of every one that keeps, drawn anew, as many weights of each layer as it does."""
+    random_alone: tuple[float, ...]
+    """What every random mask of its size, of either kind, answers of its rule alone."""
     untrained: float | None
     """D_abl of what the same search finds in an untrained network; None where no mask passes there."""
     attributed: Mapping[str, float]
@@ -57,6 +60,8 @@ class Part:
     """The share of its weights that take no gradients."""
     unmoved: float
     """The share of its weights that are, to the bit, those of the untrained network."""
+    repeated: float
+    """The share of its problems whose inputs masks were trained on as well."""
 
     @property
     def others(self) -> list[str]:
@@ -80,6 +85,8 @@ class Part:
                 return "as untrained"
             if "hurt" in others:
                 return "along with others"
+            if self._others_alone():
+                return "does others too"
             if any(drawn <= self.high for drawn in self.spread):
                 return "as its layers"
             return "in part" if self._above_chance(self.without, self.name) else "removable"
@@ -110,21 +117,46 @@ class Part:
             "as its layers": f"{best} takes out {self.name} alone, and as many random weights of these layers do too: "
             "the layers are its own, of these weights that is not shown",
             "along with others": f"{best} comes out along with some of the rest: {answered} are still answered",
+            "does others too": f"{best} is not one for {self.name} alone: without it {answered} are still answered, "
+            f"but by itself it answers {self._others_alone()} as well",
             "as random masks": f"{best} takes out no more than a random mask of its size",
             "as untrained": f"{best} takes out no more than what the same search finds in an untrained network",
-            "not needed": f"{none} {both} are still answered, so the rest does {self.name} too",
+            "not needed": f"{best} is not needed: without it {both} are still answered, so the rest does {self.name} "
+            "too",
             "all hurt": f"{none} {both} suffer: {answered} are still answered",
             "others hurt": f"{none} the loss falls on {others} rather than on {self.name}",
             "not alone": f"{none} {answered} are still answered",
             "open": f"{best} may or may not be one that can be taken out: more problems would tell",
         }[self.finding]
-        return said + self._alone() + self._learnt() + self._attributed()
+        return said + self._alone() + self._learnt() + self._by_heart() + self._drawn() + self._attributed()
+
+    def _others_alone(self) -> str:
+        """What it answers of the other rules by itself, where that is above chance."""
+        does = [name for name in self.others if self._above_chance(self.alone, name)]
+        return " and ".join(f"{self.alone[name]:.2f} of {name}" for name in does)
 
     def _alone(self) -> str:
-        does = [name for name in self.others if self._above_chance(self.alone, name)]
-        if self.finding not in TAKEN_OUT or not does:
+        does = self._others_alone()
+        return f"; by itself it answers {does} as well" if self.finding == "along with others" and does else ""
+
+    def _by_heart(self) -> str:
+        if self.finding not in TAKEN_OUT or self.repeated <= 0.5:
             return ""
-        return f"; alone it answers {' and '.join(f'{self.alone[name]:.2f} of {name}' for name in does)} as well"
+        return (
+            f"; masks were trained on the inputs of {_share(self.repeated)} of these problems, so a network that knows "
+            "answers by heart may show such a part too"
+        )
+
+    def _drawn(self) -> str:
+        """That random masks do its rule alone as well, so that there was nothing to find."""
+        does = [share for share in self.random_alone if share >= self.alone[self.name] - CLEAR]
+        if self.finding != "not needed" or not does:
+            return ""
+        do = "does" if len(does) == 1 else "do"
+        return (
+            f"; {len(does)} of {len(self.random_alone)} random masks of its size {do} {self.name} alone as well, so "
+            f"these problems and masks of this size cannot tell where {self.name} is"
+        )
 
     def _learnt(self) -> str:
         """That its weights were never trained, or may not have been; what reads them may have learnt to."""
@@ -135,10 +167,13 @@ class Part:
         return ""
 
     def _attributed(self) -> str:
-        if self.finding in TAKEN_OUT or not self.attributed:
+        if self.finding in (*TAKEN_OUT, "does others too") or not self.attributed:
             return ""
         left = " and ".join(f"{share:.2f} of {name}" for name, share in self.attributed.items())
-        return f"; without the weights that gradient attribution picks {left} remain"
+        return (
+            f"; what gradient attribution picks instead leaves {left} when it is removed, which was not compared with "
+            "random weights"
+        )
 
     @property
     def figures(self) -> str:
