@@ -56,6 +56,8 @@ def status_text(claim: ClaimResult) -> str:
 
 
 def members_text(claim: ClaimResult) -> str:
+    if claim.needs:
+        return f"{claim.members} of {claim.needs} needed"
     if claim.status == "not run":
         return number(None)
     return str(claim.members) if claim.fitted == claim.members else f"{claim.fitted} of {claim.members} fitted"
