@@ -57,7 +57,18 @@ def latex_frame(columns: str, head: Sequence[str], rows: Sequence[Sequence[str]]
     if long:
         begin = [r"\begingroup\small", rf"\begin{{longtable}}{{{columns}}}", rf"{caption}{label}\\*"]
         end = [r"\end{longtable}", r"\endgroup"]
-        lines = [needs, *begin, *titles, r"\endhead", r"\bottomrule", r"\endfoot", *body, *end]
+        lines = [
+            needs,
+            *begin,
+            *titles,
+            r"\endfirsthead",
+            *titles,
+            r"\endhead",
+            r"\bottomrule",
+            r"\endfoot",
+            *body,
+            *end,
+        ]
     else:
         begin = [r"\begin{table}", r"\centering\small", caption, label, rf"\begin{{tabular}}{{{columns}}}"]
         lines = [needs, *begin, *titles, *body, r"\bottomrule", r"\end{tabular}", r"\end{table}"]
