@@ -16,6 +16,7 @@ import pytest
 from recombine.errors import InputError
 from recombine.reporting import claims_latex, claims_markdown, write_study
 from recombine.reporting.escaped import latex_text, markdown_text
+from recombine.reporting.export import measured_text
 from recombine.reporting.study import write_results
 from recombine.statistics import Interval
 from recombine.studies.claims import ClaimResult
@@ -107,12 +108,28 @@ def test_markdown_is_one_row_a_claim(result: StudyResult) -> None:
 
 def test_latex_is_a_booktabs_table_bold_only_where_a_claim_holds(result: StudyResult) -> None:
     text = claims_latex(result.claims, "100 % & more", "tab:gradient_toy")
-    rows = [line for line in text.splitlines() if line.endswith(r"\\")][1:]
+    lines = [line for line in text.splitlines() if line.endswith(r"\\")][1:]
+    headings = [place for place, line in enumerate(lines) if "multicolumn" in line]
+    assert headings == [0, 5], "the paper's four, then ours"
+    rows = [line for line in lines if "multicolumn" not in line]
     assert [r"\textbf" in row for row in rows] == [claim.status == "holds" for claim in result.claims]
     assert all(row.replace(r"\&", "").count("&") == 4 for row in rows)
     for part in (r"\toprule", r"\midrule", r"\bottomrule", r"\caption{100 \% \& more}", r"\label{tab:gradient-toy}"):
         assert part in text
     assert "X$_2$" in text
+
+
+def test_a_long_latex_table_breaks_over_pages_and_a_short_one_does_not(result: StudyResult) -> None:
+    short, long = (claims_latex(result.claims * times, "many", "tab:x") for times in (1, 8))
+    assert r"\begin{tabular}" in short
+    assert "longtable" not in short
+    assert long.count(r"\begin{longtable}") == long.count(r"\endhead") == long.count("booktabs,array,longtable") == 1
+    assert "tabular" not in long
+
+
+def test_what_would_be_shown_as_zeros_alone_is_shown_in_powers(result: StudyResult) -> None:
+    tiny = replace(result.claims[0], figure=Interval(2e-9, 1e-9, 3e-9))
+    assert measured_text(tiny) == "2e−09 [1e−09, 3e−09]"
 
 
 def test_text_stays_text() -> None:

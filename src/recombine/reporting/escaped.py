@@ -32,6 +32,7 @@ _LATEX = {
     **{low: f"$_{digit}$" for low, digit in zip("₀₁₂₃₄₅₆₇₈₉", "0123456789", strict=True)},
     **{high: f"$^{digit}$" for high, digit in zip("⁰¹²³⁴⁵⁶⁷⁸⁹", "0123456789", strict=True)},
 }
+A_PAGE = 30
 _MARKDOWN = re.compile(r"([\\`*_{}\[\]()<>#+!|~&$-])")
 
 
@@ -46,17 +47,29 @@ def markdown_text(text: str) -> str:
 
 
 def latex_frame(columns: str, head: Sequence[str], rows: Sequence[Sequence[str]], caption: str, label: str) -> str:
-    """A booktabs table of cells that are LaTeX already."""
-    lines = [
-        r"% needs \usepackage{booktabs,array} and \usepackage[T1]{fontenc}",
-        r"\begin{table}",
-        r"\centering\small",
-        rf"\caption{{{latex_text(caption)}}}",
-        rf"\label{{{re.sub('[^A-Za-z0-9:-]', '-', label)}}}",
-        rf"\begin{{tabular}}{{{columns}}}",
-        r"\toprule",
-        " & ".join(head) + r" \\",
-        r"\midrule",
-        *(" & ".join(row) + r" \\" for row in rows),
-    ]
-    return "\n".join([*lines, r"\bottomrule", r"\end{tabular}", r"\end{table}", ""])
+    """A booktabs table of cells that are LaTeX already; one of more rows than a page holds breaks over pages."""
+    long = len(rows) > A_PAGE
+    caption = rf"\caption{{{latex_text(caption)}}}"
+    label = rf"\label{{{re.sub('[^A-Za-z0-9:-]', '-', label)}}}"
+    titles = [r"\toprule", " & ".join(head) + r" \\", r"\midrule"]
+    needs = rf"% needs \usepackage{{booktabs,array{',longtable' * long}}} and \usepackage[T1]{{fontenc}}"
+    body = [" & ".join(row) + r" \\" for row in rows]
+    if long:
+        begin = [r"\begingroup\small", rf"\begin{{longtable}}{{{columns}}}", rf"{caption}{label}\\*"]
+        end = [r"\end{longtable}", r"\endgroup"]
+        lines = [
+            needs,
+            *begin,
+            *titles,
+            r"\endfirsthead",
+            *titles,
+            r"\endhead",
+            r"\bottomrule",
+            r"\endfoot",
+            *body,
+            *end,
+        ]
+    else:
+        begin = [r"\begin{table}", r"\centering\small", caption, label, rf"\begin{{tabular}}{{{columns}}}"]
+        lines = [needs, *begin, *titles, *body, r"\bottomrule", r"\end{tabular}", r"\end{table}"]
+    return "\n".join([*lines, ""])

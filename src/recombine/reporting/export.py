@@ -7,7 +7,7 @@ from collections.abc import Sequence
 
 from recombine.figures.data import decimals_for, number
 from recombine.reporting.escaped import latex_frame, latex_text, markdown_text
-from recombine.studies.claims import READ_FROM, ClaimResult
+from recombine.studies.claims import READ_FROM, WHOSE, ClaimResult, Whose
 
 SIGN = {"holds": "✓", "fails": "✗", "open": "~", "not fitted": "–", "not run": "·"}
 
@@ -21,6 +21,8 @@ def measured_parts(claim: ClaimResult) -> tuple[str, str]:
     """The measured figure, and its interval or nothing, with as many decimals as the interval carries."""
     figure, unit = claim.figure, f" {claim.claim.unit}" if claim.claim.unit else ""
     digits = decimals_for(figure.low, figure.high)
+    if digits is not None and max(abs(figure.low), abs(figure.high)) < 0.5 * 10**-digits:
+        digits = None  # all of it would be shown as zeros
     mean = number(figure.mean, digits) + (unit if math.isfinite(figure.mean) else "")
     if not math.isfinite(figure.high - figure.low):
         return mean, ""
@@ -56,6 +58,8 @@ def status_text(claim: ClaimResult) -> str:
 
 
 def members_text(claim: ClaimResult) -> str:
+    if claim.needs:
+        return f"{claim.members} of {claim.needs} needed"
     if claim.status == "not run":
         return number(None)
     return str(claim.members) if claim.fitted == claim.members else f"{claim.fitted} of {claim.members} fitted"
@@ -90,7 +94,19 @@ def claims_markdown(claims: Sequence[ClaimResult]) -> str:
 
 
 def claims_latex(claims: Sequence[ClaimResult], caption: str, label: str) -> str:
-    """A booktabs table; a measured figure is bold where its claim holds, and nowhere else."""
+    """A booktabs table, the paper's claims first, then ours; a measured figure is bold where its claim holds, and
+    nowhere else."""
+    whose = [(owner, [claim for claim in claims if claim.claim.whose == owner]) for owner in WHOSE]
+    rows = [row for owner, some in whose if some for row in ([_heading(owner)], *_rows(some))]
+    head = ("Claim", "Published", r"Measured (95\,\% interval)", "Members", "Status")
+    return latex_frame(r">{\raggedright\arraybackslash}p{0.45\linewidth}rrrl", head, rows, caption, label)
+
+
+def _heading(owner: Whose) -> str:
+    return rf"\multicolumn{{5}}{{l}}{{\emph{{{WHOSE[owner].capitalize()}}}}}"
+
+
+def _rows(claims: Sequence[ClaimResult]) -> list[list[str]]:
     rows = []
     for claim in claims:
         said = (of(claim) for of in (published_text, measured_text, members_text, status_text))
@@ -98,5 +114,4 @@ def claims_latex(claims: Sequence[ClaimResult], caption: str, label: str) -> str
         if claim.status == "holds":
             cells[2] = rf"\textbf{{{cells[2]}}}"
         rows.append(cells)
-    head = ("Claim", "Published", r"Measured (95\,\% interval)", "Members", "Status")
-    return latex_frame(r">{\raggedright\arraybackslash}p{0.45\linewidth}rrrl", head, rows, caption, label)
+    return rows

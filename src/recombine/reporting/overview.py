@@ -44,7 +44,9 @@ def report(what: Result | Sequence[StudyResult] | str | Path, out: str | Path = 
 
 def write_overview(results: Sequence[StudyResult], out: Path) -> Path:
     """Each study in a folder of its own, the playground, then the page of all of them."""
-    out = Path(out)
+    out, names = Path(out), [file_name(result.study.name) for result in results]
+    if twice := [name for name in names if names.count(name) > 1]:
+        raise InputError(f"two studies are called {twice[0]!r}; give one another name: replace(study, name=…).")
     views = [study_view(result) for result in results]
     for result, view in zip(results, views, strict=True):
         write_study(result, out / file_name(result.study.name), view)
@@ -53,17 +55,25 @@ def write_overview(results: Sequence[StudyResult], out: Path) -> Path:
 
 
 def overall(results: Sequence[StudyResult]) -> str:
-    """The verdict over all studies in two sentences, made of nothing but the counts; the papers' and ours apart."""
+    """The verdict over all studies in two sentences, made of nothing but the counts; the papers' and ours apart, and
+    apart from both what variations of studies give."""
+    told = []
+    for varied in (False, True):
+        told += _told([result for result in results if (result.study.varies is not None) == varied], varied)
+    return " ".join(told)
+
+
+def _told(results: Sequence[StudyResult], varied: bool) -> list[str]:
     told = []
     for whose in WHOSE:
         counts = {status: sum(result.counts(whose)[status] for result in results) for status in SIGN}
-        told += [sentence.replace("the paper", "the papers") for sentence in counted(counts, whose)]
+        told += [sentence.replace("the paper", "the papers") for sentence in counted(counts, whose, varied)]
         held = [c for result in results for c in result.claims if c.claim.whose == whose and c.status == "holds"]
         beside = sum(claim.claim.published is not None for claim in held)
         if whose == "paper" and beside:  # ours stand beside a published figure by exception
             matched = sum(claim.how == "value matched" for claim in held)
             told.append(f"{matched} of the {beside} that hold beside a published figure match its value.")
-    return " ".join(told)
+    return told
 
 
 def _page(results: Sequence[StudyResult], views: Sequence[Mapping[str, Any]]) -> str:

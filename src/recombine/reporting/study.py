@@ -11,10 +11,10 @@ import altair as alt
 import polars as pl
 
 from recombine import figures
-from recombine.errors import unknown
 from recombine.figures.data import decimals_for, number
 from recombine.figures.export import COLUMN, FILES, file_name, to_svg, write, write_files
 from recombine.reporting.drawing import Drawing
+from recombine.reporting.escaped import markdown_text
 from recombine.reporting.export import (
     SIGN,
     claims_latex,
@@ -30,8 +30,9 @@ from recombine.reporting.provenance import arranged, computing
 from recombine.runs.formats import table_to_bytes
 from recombine.studies.claims import Claim, ClaimResult, Order, Sign, Value
 from recombine.studies.committed import Verdicts, carried
-from recombine.studies.finding import ships
+from recombine.studies.finding import STUDIES, ships
 from recombine.studies.study import Figure, Study, StudyResult
+from recombine.studies.tables import UNREADABLE
 from recombine.studies.verification import study_record
 
 
@@ -55,13 +56,19 @@ def study_view(result: StudyResult) -> dict[str, Any]:
     """What a template shows of a study; a figure is drawn where it is shown. See `located`."""
     verdict = result.verdict()
     tables = {name: table_to_bytes(table) for name, table in result.tables.items()}
+    charts = _charts(result, tables)
+    shown = {chart["figure"].id for chart in charts}
     return {
         "result": result,
         "study": result.study,
+        "original": result.study.varies,
+        "called": called(result.study),
+        "changes": result.changes,
+        "undrawn": [figure.id for figure in result.study.figures if figure.id not in shown],
         "answer": verdict,
         "overview": _claims_drawing(result) if result.claims else None,
         "claims": rows_of_claims(result, carried()),
-        "charts": [_chart(figure, result, tables) for figure in result.study.figures],
+        "charts": charts,
         "tables": tables,
         "provenance": arranged(result.provenance),
         "computing": computing(result.provenance),
@@ -92,7 +99,7 @@ def write_results(result: StudyResult, folder: Path) -> None:
     """What is committed of a study: its tables, claims and provenance, and each figure once. `recombine report` makes
     the page and all other files from them."""
     tables = {name: table_to_bytes(table) for name, table in result.tables.items()}
-    drawn = {f.id: f.draw(f.rows(result.tables[f.table])) for f in result.study.figures if f.table in tables}
+    drawn = {chart["figure"].id: chart["drawing"].wide for chart in _charts(result, tables)}
     if result.claims:
         drawn["claims"] = claims_chart(result)
     for name, chart in drawn.items():
@@ -103,11 +110,14 @@ def write_results(result: StudyResult, folder: Path) -> None:
 def _write_texts(result: StudyResult, out: Path, tables: Mapping[str, bytes]) -> None:
     for name, table in tables.items():
         write(out / "tables" / f"{file_name(name)}.parquet", table)
-    caption = f"{result.study.title}: published and measured figures ({result.scale} scale)."
+    study, changed = result.study, "; ".join(result.changes)
+    title = f"{study.title} ({called(study)})" if study.varies else study.title
+    caption = f"{title}: published and measured figures ({result.scale} scale)."
+    caption += f" Changed: {changed}." if changed else ""
     texts = {
         "claims.json": json.dumps(result.to_dict(), ensure_ascii=False, indent=1, allow_nan=False) + "\n",
         "study.json": json.dumps(study_record(result), ensure_ascii=False, indent=1, allow_nan=False) + "\n",
-        "claims.md": claims_markdown(result.claims),
+        "claims.md": (f"{markdown_text(caption)}\n\n" if changed else "") + claims_markdown(result.claims),
         "claims.tex": claims_latex(result.claims, caption, f"tab:{result.study.name}"),
     }
     for name, text in texts.items():
@@ -118,9 +128,31 @@ def _page(view: Mapping[str, Any], folder: str | None) -> str:
     return render("study.html.j2", view=located(view, folder))
 
 
+def called(study: Study[Any]) -> str:
+    """What tells a study of one's own from those of the package: its name, and which it was made of."""
+    if study.varies:
+        return f"{study.name}, made of {study.varies.name}"
+    return "" if study.name in STUDIES else study.name
+
+
+def _charts(result: StudyResult, tables: Mapping[str, bytes]) -> list[dict[str, Any]]:
+    """The figures of which something was run. Those that a variation took over may show runs that it leaves out."""
+    varied, found = result.study.varies, []
+    for figure in result.study.figures:
+        if figure.table not in result.tables:
+            continue
+        try:
+            chart = _chart(figure, result, tables)
+            if varied:
+                chart["drawing"].wide, chart["drawing"].narrow
+            found.append(chart)
+        except UNREADABLE:
+            if varied is None:
+                raise
+    return found
+
+
 def _chart(figure: Figure, result: StudyResult, tables: Mapping[str, bytes]) -> dict[str, Any]:
-    if figure.table not in result.tables:
-        raise unknown(f"table of figure {figure.id}", figure.table, result.tables)
     table, study = result.tables[figure.table], result.study
     name = f"{study.name}-{figure.id}"
     drawing = Drawing(_kept(study), name, tables[figure.table], lambda: figure.rows(table), figure.draw)
@@ -151,7 +183,7 @@ def lead_chart(result: StudyResult, view: Mapping[str, Any]) -> dict[str, Any] |
     study, charts = result.study, {chart["figure"].id: chart for chart in view["charts"]}
     if not charts:
         return None
-    chart = charts[study.lead or next(iter(charts))]
+    chart = charts[study.lead if study.lead in charts else next(iter(charts))]
     figure = chart["figure"]
 
     def rows() -> pl.DataFrame:
@@ -175,7 +207,7 @@ def _compared(claim: Claim) -> dict[str, float | None]:
 
 def rows_of_claims(result: StudyResult, committed: Verdicts) -> list[dict[str, Any]]:
     """What a table shows of each claim; beside it the verdict at paper scale, where this run is smaller."""
-    before = {} if result.scale == "paper" else committed.get(result.study.name, {})
+    before = {} if result.scale == "paper" or result.study.varies else committed.get(result.study.name, {})
     return [{**_row(claim), "committed": _committed(before.get(claim.claim.id))} for claim in result.claims]
 
 

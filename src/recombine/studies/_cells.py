@@ -84,6 +84,7 @@ class Cells(Quantity):
     counted: bool = False
     limits: tuple[float, float] = NO_LIMITS
     crossed: bool = False
+    least: int = 1
 
     @property
     def tables(self) -> frozenset[str]:
@@ -109,7 +110,7 @@ class Cells(Quantity):
         each = rows.group_by(unit, maintain_order=True).agg(mean, pl.col("good").all(), _known(self.within))
         found = each.filter(pl.col("good") & pl.col("known")).select(*unit, "value").sort(unit)
         asked = each.select(unit) if self.asked is None else self.asked.read(tables, True).asked.select(unit)
-        return Reading(found, asked, runs, rows.height > 0)
+        return Reading(found, asked, runs, rows.height > 0, self.least)
 
 
 @dataclass(frozen=True)
@@ -131,22 +132,24 @@ class Difference(Quantity):
         readings = paired([side.read(tables, everyone) for side in (self.first, self.second)], self.unit)
         first, second = readings
         found = first.found.with_columns((pl.col("value") - second.found["value"]).alias("value"))
-        return Reading(found, first.asked, first.runs | second.runs, first.there and second.there)
+        there, least = first.there and second.there, max(first.least, second.least)
+        return Reading(found, first.asked, first.runs | second.runs, there, least)
 
 
 def cells(
     value: str | pl.Expr, table: str, *where: pl.Expr, unit: Names = ("run", "member"), within: Names = (),
     take: Take = "mean", fitted: bool = True, asked: Cells | None = None, counted: bool = False,
-    limits: tuple[float, float] = NO_LIMITS, crossed: bool = False, **labels: Any,
+    limits: tuple[float, float] = NO_LIMITS, crossed: bool = False, least: int = 1, **labels: Any,
 ) -> Cells:  # fmt: skip
     """One value per ``unit`` of a table: rows where every label has its value (or one of a list), and ``where`` holds.
 
     Rows of a unit are averaged (``take``: or added up, or the smallest or largest counts), first ``within`` other
     columns. ``asked`` names the units that there were, where a table lacks those that gave nothing. ``counted``: values
     are 0 or 1, and the figure is a share of units. ``crossed``: both columns of the unit were drawn, such as tasks and
-    splits, and the interval is over both. ``fitted=False``: whether a network fitted does not matter here."""
+    splits, and the interval is over both. ``fitted=False``: whether a network fitted does not matter here. ``least``:
+    how many units it takes to ask; with fewer the claim is not run."""
     where = (*(_is(pl.col(name), wanted) for name, wanted in labels.items()), *where)
-    of_units = (_names(unit), _names(within), take, fitted, asked, counted, limits, crossed)
+    of_units = (_names(unit), _names(within), take, fitted, asked, counted, limits, crossed, least)
     return Cells(value, table, where, *of_units)
 
 

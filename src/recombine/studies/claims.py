@@ -31,6 +31,7 @@ FITTED_SHARE = 0.8
 """A claim about networks that fit is judged only where at least this share of the units fitted."""
 VALUE_SHARE = 0.1
 """With less than this share of the paper's steps a figure is compared by its direction only."""
+NO_FIGURE = Interval(math.nan, math.nan, math.nan, ())
 SMALL = 0.1
 """A tolerance is small beside a figure where it is at most this share of it."""
 READ_FROM: dict[ReadFrom, str] = {
@@ -65,6 +66,12 @@ class Evidence:
     """The row and column of each unit, where these are taken as drawn and not the units one by one."""
     there: bool = True
     """Whether everything that it is read from was run."""
+    least: int = 1
+    """How many units it takes to ask."""
+
+    @property
+    def too_few(self) -> bool:
+        return self.there and min(self.asked) < self.least
 
     @property
     def fitted(self) -> int:
@@ -195,8 +202,9 @@ class Test:
         groups, asked = zip(*((reading.values(), reading.asked.height) for reading in readings), strict=True)
         first, runs = self.quantities[0], frozenset().union(*(reading.runs for reading in readings))
         places = tuple(readings[0].found.select(first.unit).iter_rows()) if first.crossed else ()
-        return Evidence(groups, asked, self.pair is not None, first.counted, first.limits, runs, places,
-                        all(reading.there for reading in readings))  # fmt: skip
+        there, least = all(reading.there for reading in readings), max(reading.least for reading in readings)
+        paired_up = self.pair is not None
+        return Evidence(groups, asked, paired_up, first.counted, first.limits, runs, places, there, least)
 
     @property
     def tables(self) -> set[str]:
@@ -228,6 +236,8 @@ class Claim:
     def evaluate(self, tables: Tables, shares: Mapping[str, Shares] | None = None) -> ClaimResult:
         """Judge it. ``shares``: how much of the paper's setting each run has."""
         evidence = self.test.read(tables)
+        if evidence.too_few:
+            return ClaimResult(self, NO_FIGURE, evidence.fitted, evidence.members, "not run", needs=evidence.least)
         enough = evidence.members > 0 and evidence.fitted >= max(1, math.ceil(FITTED_SHARE * evidence.members))
         figure = self._figure(evidence)
         # One unit has no interval, so nothing can be said for or against.
@@ -253,7 +263,7 @@ class Claim:
 
     def _figure(self, evidence: Evidence) -> Interval:
         if not all(evidence.groups):
-            return Interval(math.nan, math.nan, math.nan, ())
+            return NO_FIGURE
         return self.test.criterion.figure(evidence)
 
 
@@ -266,13 +276,15 @@ class ClaimResult:
     fitted: int
     members: int
     status: Status
-    everyone: Interval = field(default_factory=lambda: Interval(math.nan, math.nan, math.nan, ()))
+    everyone: Interval = NO_FIGURE
     """The figure of all members, those that did not fit among them."""
     shares: Shares = field(default_factory=Shares)
     explanation: str = ""
     """Why it does not hold, as far as the tables say."""
     settles: str = ""
     """The experiment that would settle it."""
+    needs: int | None = None
+    """How many units it takes to ask, where there were fewer."""
 
     @property
     def how(self) -> How | None:

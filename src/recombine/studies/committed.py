@@ -17,10 +17,9 @@ import polars as pl
 
 from recombine.errors import InputError
 from recombine.runs import Store, StoredRun
-from recombine.studies.claims import ClaimResult
 from recombine.studies.finding import STUDIES, find_study
-from recombine.studies.running import origin
-from recombine.studies.study import Setting, Study, StudyResult
+from recombine.studies.running import judged, origin
+from recombine.studies.study import Study, StudyResult
 from recombine.studies.tables import derived, kept, renewed
 
 Verdicts = Mapping[str, Mapping[str, Mapping[str, Any]]]
@@ -51,42 +50,37 @@ def study_of(record: Mapping[str, Any], mine: Study[Any] | None = None) -> Study
     except InputError as error:
         made = str(record.get("command", ""))
         hint = f" It was made by {made[:200]!r}; name that file with --study." if ".py" in made else ""
+        if made.startswith("rc."):
+            hint = " It was made in Python; write the study into a file and name that with --study."
         raise InputError(f"{error}{hint}") from None
 
 
 def read_results(folder: Path, mine: Study[Any] | None = None) -> StudyResult:
     """A study from the tables that were committed of it, judged anew; nothing is trained. ``mine``: a study that is
     not found by its name."""
-    return _read(folder, mine, lambda found: found.study.judge(found.tables, _settings(found)))
+    return _read(folder, mine, judged)
 
 
 def renew(folder: Path, store: Store, mine: Study[Any] | None = None) -> tuple[StudyResult, tuple[str, ...]]:
     """Committed results with every run that the store holds in place of the committed one, and the names of those. The
     committed tables are not judged: they may lack a column that a claim has come to ask for."""
-    before = _read(folder, mine, lambda _: ())
-    settings = _settings(before)
+    before = _read(folder, mine, lambda found: found)
+    settings = before.study.planned(before.scale, before.members)
     stored = {name: run for name, s in settings.items() if (run := store.get(s.run)) is not None}
     fresh = {name: run for name, run in stored.items() if not _same(before, name, run)}
     tables = renewed(before.study, settings, before.tables, kept(before.study, settings, fresh))
     known = {name: origin(fresh[name]) if name in fresh else before.provenance.get(name) for name in settings}
     runs = {name: run for name, run in known.items() if run is not None}
-    claims = before.study.judge(tables, settings)
-    return replace(before, claims=claims, tables=tables, provenance=runs), tuple(fresh)
+    return judged(replace(before, tables=tables, provenance=runs)), tuple(fresh)
 
 
-def _settings(found: StudyResult) -> Mapping[str, Setting]:
-    return found.study.planned(found.scale, found.members)
-
-
-def _read(
-    folder: Path, mine: Study[Any] | None, judge: Callable[[StudyResult], tuple[ClaimResult, ...]]
-) -> StudyResult:
+def _read(folder: Path, mine: Study[Any] | None, judge: Callable[[StudyResult], StudyResult]) -> StudyResult:
     record = read_json(folder / "study.json")
     found = study_of(record, mine)
     try:
         result = StudyResult(found, record["scale"], (), read_tables(found, folder), record["runs"], record["members"])
         float(result.seconds)  # a damaged record is found here, where it can be said
-        return replace(result, claims=judge(result))
+        return judge(result)
     except (OSError, KeyError, TypeError, ValueError, AttributeError, pl.exceptions.PolarsError) as error:
         reason = f"{type(error).__name__}: {error}".splitlines()[0]
         raise InputError(f"{str(folder)!r} does not hold complete results of a study ({reason}).") from None

@@ -81,7 +81,12 @@ def _from_file(path: Path) -> Study[Any]:
         del sys.modules[name]
         if isinstance(error, InputError):
             raise
-        raise InputError(f"{str(path)!r} cannot be read as a study: {type(error).__name__}: {error}.") from error
+        hint = ""
+        if isinstance(error, ModuleNotFoundError) and (path.parent / f"{error.name}.py").is_file():
+            hint = (
+                f" Its folder is not searched for modules: set PYTHONPATH={str(path.parent)!r}, or put all in one file."
+            )
+        raise InputError(f"{str(path)!r} cannot be read as a study: {type(error).__name__}: {error}.{hint}") from error
 
 
 def _study_in(module: Any, where: str) -> Study[Any]:

@@ -21,6 +21,8 @@ class Reading:
     runs: frozenset[str] = frozenset()
     there: bool = True
     """Whether what it reads was run at all."""
+    least: int = 1
+    """How many units it takes to say anything."""
 
     def values(self) -> tuple[float, ...]:
         return tuple(self.found["value"].to_list())

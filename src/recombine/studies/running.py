@@ -3,15 +3,17 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import Any, TypedDict, Unpack
 
 from recombine.errors import InputError
 from recombine.runs import Store, StoredRun, get_or_compute
-from recombine.studies.finding import find_study
+from recombine.studies.finding import STUDIES, find_study
 from recombine.studies.study import Scale, Study, StudyResult
 from recombine.studies.tables import tables_of
 
+OF_COMMITTED = "Of the committed runs, at paper scale: "
 STORE = ".recombine"
 """Where runs are kept if nobody says otherwise; the command line has the same."""
 
@@ -55,8 +57,19 @@ def run_studies(
         mine = {name: stored[called.format(study.name, name)] for name in settings}
         tables = tables_of(study, settings, mine)
         provenance = {name: origin(run) for name, run in mine.items()}
-        results.append(StudyResult(study, scale, study.judge(tables, settings), tables, provenance, members))
+        results.append(judged(StudyResult(study, scale, (), tables, provenance, members)))
     return results
+
+
+def judged(result: StudyResult) -> StudyResult:
+    """With its claims, judged anew. Reasons of this package's studies speak of what is committed, at paper scale;
+    beside other figures they say so."""
+    study = result.study
+    claims = study.judge(result.tables, study.planned(result.scale, result.members))
+    committed = result.scale == "paper" and result.members is None and study.precision == "float32"
+    if study.notes is getattr(STUDIES.get(study.original.name), "notes", None) and not committed:
+        claims = tuple(c.explained(OF_COMMITTED + c.explanation, c.settles) if c.explanation else c for c in claims)
+    return replace(result, claims=claims)
 
 
 def checked(study: Study[Any] | str, members: int | None) -> Study[Any]:

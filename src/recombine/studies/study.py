@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from functools import cached_property
 from typing import Any, ClassVar, Generic, Literal, TypeVar
 
 import polars as pl
@@ -17,6 +18,7 @@ from recombine.studies.claims import WHOSE, Claim, ClaimResult, Status, Whose
 from recombine.studies.faithful import Faithful, Shares
 from recombine.studies.notes import Notes
 from recombine.studies.readings import Tables
+from recombine.studies.variation import changes
 from recombine.training.precision import Precision
 
 Scale = Literal["smoke", "quick", "paper"]
@@ -111,8 +113,12 @@ class Study(Generic[Size]):
     """In which its trainings are run, those of its settings that name none; another is another set of runs."""
     file: str = ""
     """The name of the file it was found in, where it is in no package; `find_study` fills it in."""
+    made_of: Study[Size] | None = field(default=None, repr=False, compare=False)
+    """The study as it was first declared, itself until `dataclasses.replace` makes another of it: nobody names it."""
 
     def __post_init__(self) -> None:
+        if self.made_of is None:
+            object.__setattr__(self, "made_of", self)
         said = (f if f.caption else replace(f, caption=self.notes.captions.get(f.id, "")) for f in self.figures)
         object.__setattr__(self, "figures", tuple(said))
         if silent := [figure.id for figure in self.figures if not figure.caption]:
@@ -133,8 +139,20 @@ class Study(Generic[Size]):
                 for table in reads - set(tables):
                     raise unknown(f"table in {what} {name!r} of {self.name}:", table, tables)
         for name in self.notes.reasons:
-            if name not in {claim.id for claim in self.claims}:
+            if name not in {claim.id for claim in (*self.claims, *self.original.claims)}:
                 raise unknown(f"claim in the notes of {self.name}:", name, [claim.id for claim in self.claims])
+
+    @property
+    def original(self) -> Study[Size]:
+        """The study that this was made of by `dataclasses.replace`; itself where there is none."""
+        return self if self.made_of is None else self.made_of
+
+    @property
+    def varies(self) -> Study[Size] | None:
+        """The original, where this one changes what is run or kept of it: what holds here says nothing of that."""
+        before = self.original
+        same = (getattr(self, name) is getattr(before, name) for name in ("scales", "settings", "tables", "derived"))
+        return None if all(same) else before
 
     def planned(self, scale: Scale, members: int | None = None) -> Mapping[str, Setting]:
         """The settings at a scale; one that the study does not have is refused."""
@@ -167,18 +185,29 @@ class Study(Generic[Size]):
     def judge(self, tables: Tables, settings: Mapping[str, Setting]) -> tuple[ClaimResult, ...]:
         """Every claim, from tables alone."""
         shares = shares_of(settings)
-        judged = (_evaluated(claim, tables, shares) for claim in self.claims)
-        return tuple(result.explained(*self.notes.of(result.claim.id)) for result in judged)
+        known = self.varies.claims if self.varies else ()
+        judged = (_evaluated(claim, tables, shares, any(claim is one for one in known)) for claim in self.claims)
+        # Reasons were written under other figures than those of a variation.
+        notes = Notes() if self.varies and self.notes is self.varies.notes else self.notes
+        return tuple(result.explained(*notes.of(result.claim.id)) for result in judged)
 
 
 def _unrounded(run: Run) -> bool:
     return isinstance(run, TrainingRun) and run.precision == "float32"
 
 
-def _evaluated(claim: Claim, tables: Tables, shares: Mapping[str, Shares]) -> ClaimResult:
-    """A claim judged; a column that is not there is the study's fault, and said so."""
+def _evaluated(claim: Claim, tables: Tables, shares: Mapping[str, Shares], taken: bool = False) -> ClaimResult:
+    """A claim judged; a column that is not there is the study's fault, and said so. A claim that was ``taken`` over
+    into a variation is one of runs that are not there."""
     try:
         return claim.evaluate(tables, shares)
+    except pl.exceptions.ColumnNotFoundError as error:
+        if taken:
+            return claim.evaluate({}, shares)
+        columns = "; ".join(f"{n} has {', '.join(tables[n].columns)}" for n in sorted(claim.test.tables) if n in tables)
+        reason = str(error).splitlines()[0].partition(";")[0]
+        raise InputError(f"the claim {claim.id!r} cannot be read from the tables: {reason}; {columns}. What was run is "
+                         "stored, so that asking again runs nothing twice.") from error  # fmt: skip
     except (pl.exceptions.PolarsError, ValueError) as error:
         reason = str(error).splitlines()[0]
         raise InputError(f"the claim {claim.id!r} cannot be read from the tables: {reason}") from error
@@ -189,12 +218,14 @@ def shares_of(settings: Mapping[str, Setting]) -> dict[str, Shares]:
     return {name: s.faithful.shares(s.run) for name, s in settings.items() if s.faithful is not None}
 
 
-def counted(counts: Mapping[str, int], whose: Whose) -> list[str]:
-    """How many claims hold, fail and could not be judged, as a sentence; none where there are none."""
+def counted(counts: Mapping[str, int], whose: Whose, varied: bool = False) -> list[str]:
+    """How many claims hold, fail and could not be judged, as a sentence; none where there are none. ``varied``: asked
+    of other runs than the study's that declares them."""
     total = sum(counts.values())
     if not total:
         return []
     what = WHOSE[whose] if total > 1 else WHOSE[whose].replace("s of", " of")
+    what += ", asked of a variation," if varied else ""
     words = [f"{counts['holds']} hold{'s' if counts['holds'] == 1 else ''}"]
     if failed := counts["fails"]:
         words.append(f"{failed} fail{'s' if failed == 1 else ''}")
@@ -229,9 +260,18 @@ class StudyResult(Result):
         """How long its runs took to compute, whenever that was."""
         return sum(float(run.get("seconds") or 0.0) for run in self.provenance.values())
 
+    @cached_property
+    def changes(self) -> tuple[str, ...]:
+        """What its study changes of the one that it was made of."""
+        return changes(self.study, self.scale, self.members)
+
     @property
     def command(self) -> str:
-        """How it is made again. A file is named without its folders, which may lie elsewhere on another machine."""
+        """How it is made again. A file is named without its folders, which may lie elsewhere on another machine; a
+        study that was made in Python, of another, has no command."""
+        if (before := self.study.varies) is not None and not self.study.file:
+            asked = f"{self.scale!r}, members={self.members}" if self.members else f"{self.scale!r}"
+            return f"rc.run_study(STUDY, {asked})  # STUDY: {self.study.name}, made in Python of {before.name}"
         name = f"./{self.study.file}" if self.study.file else self.study.name
         more = f" --members {self.members}" if self.members else ""
         more += f" --precision {self.study.precision}" * (self.study.precision != "float32")
@@ -248,7 +288,7 @@ class StudyResult(Result):
         """How many claims of the paper hold, and how many questions of ours, made of nothing but the counts."""
         told = []
         for whose in WHOSE:
-            told += counted(self.counts(whose), whose)
+            told += counted(self.counts(whose), whose, varied=self.study.varies is not None)
             mine = [claim for claim in self.claims if claim.claim.whose == whose and claim.status == "holds"]
             beside = [claim for claim in mine if claim.claim.published is not None]
             if whose == "paper" and beside:  # ours stand beside a published figure by exception

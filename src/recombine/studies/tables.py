@@ -16,6 +16,9 @@ from recombine.runs import StoredRun
 from recombine.studies.readings import Tables
 from recombine.studies.study import Label, Setting, Study
 
+UNREADABLE = (InputError, pl.exceptions.PolarsError, LookupError, TypeError, ValueError)
+"""What is raised where a table lacks the rows or columns of runs that a variation leaves out."""
+
 
 def kept(
     study: Study[Any], settings: Mapping[str, Setting], stored: Mapping[str, StoredRun]
@@ -49,14 +52,19 @@ def beside(table: pl.DataFrame, *others: pl.DataFrame, on: str | Sequence[str] =
 
 
 def derived(study: Study[Any], tables: Tables, only: Set[str] | None = None) -> dict[str, pl.DataFrame]:
-    """The tables, and those that are made of them, or ``only`` some of these and what they are made of."""
+    """The tables, and those that are made of them, or ``only`` some of these and what they are made of. A variation may
+    lack the runs that one is made of; it is left out."""
     found = dict(tables)
     wanted = set(study.derived if only is None else only)
     for name, (_, *needs) in reversed(list(study.derived.items())):
         wanted |= set(needs) if name in wanted else set()
     for name, (make, *needs) in study.derived.items():
         if name in wanted and all(need in found for need in needs):
-            found[name] = make(*(found[need] for need in needs))
+            try:
+                found[name] = make(*(found[need] for need in needs))
+            except UNREADABLE:
+                if study.varies is None:
+                    raise
     return found
 
 

@@ -77,6 +77,7 @@ def study_record(result: StudyResult) -> dict[str, Any]:
         "members": result.members,
         **({"precision": result.study.precision} if result.study.precision != "float32" else {}),
         "command": result.command,
+        **({"made_of": result.study.original.name, "changes": list(result.changes)} if result.changes else {}),
         "tables": {name: table.height for name, table in result.tables.items()},
         "runs": {name: dict(run) for name, run in result.provenance.items()},
     }
