@@ -21,7 +21,7 @@ from recombine.tasks import Problems
 
 ROOT = Path(__file__).parents[2]
 NET = Perceptron(widths=(2, 2))
-QUICK = ["--epochs", "3", "--starts", "0.05", "--rates", "0.05", "--seeds", "1"]
+QUICK = ["--epochs", "3", "--starts", "0.05", "--rates", "0.05", "--penalties", "0.2", "--seeds", "1"]
 
 
 def call(capsys: pytest.CaptureFixture[str], *words: str) -> tuple[int, str, str]:
@@ -72,7 +72,7 @@ def test_a_dissection_is_printed_and_written(
 
 def test_json_holds_every_mask(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
     words = [str(folder / "model"), str(folder / "left.npz"), str(folder / "right.parquet"), "--json", "--no-controls"]
-    words += ["--epochs", "2", "--starts", "0,0.1", "--rates", "0.05", "--seeds", "1"]
+    words += ["--epochs", "2", "--starts", "0,0.1", "--penalties", "0.2", "--rates", "0.05", "--seeds", "1"]
     code, out, _ = call(capsys, *words, "--layers", ".")
     found = json.loads(out)
     assert code == 0

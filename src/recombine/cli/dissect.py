@@ -37,10 +37,12 @@ def dissect(
             negative=(),
         ),
     ] = None,
-    starts: Annotated[str, Parameter(help="Starting values of the masks: a,b,c.")] = "-0.05,0,0.05,0.1",
+    starts: Annotated[str, Parameter(help="Starting values of the masks: a,b,c.")] = "0,0.1",
     rates: Annotated[str, Parameter(help="Learning rates of the masks: a,b.")] = "0.01,0.0001",
     epochs: Annotated[int, Parameter(help="Epochs a mask is trained.")] = 90,
-    penalty: Annotated[float, Parameter(help="Penalty on the share of weights a mask keeps.")] = 0.2,
+    penalties: Annotated[
+        str, Parameter(help="Penalties on the share of weights a mask keeps: a,b. Small ones find large parts.")
+    ] = "0.2,0.002",
     gate: Annotated[float, Parameter(help="Refuse a model that is right no more often.")] = 0.9,
     seeds: Annotated[int, Parameter(help="Masks of the chosen setting.")] = 3,
     controls: Annotated[bool, Parameter(help="Untrained network, shuffled answers, random masks.")] = True,
@@ -62,7 +64,8 @@ def dissect(
     check_file(out, target, other, learn_target, learn_other, whole)
     if (learn_target is None) != (learn_other is None):
         raise InputError("give --learn-target and --learn-other, or neither.")
-    tried = {"starts": _numbers(starts, "--starts"), "lrs": _numbers(rates, "--rates")}
+    tried = {"starts": _numbers(starts, "--starts"), "lrs": _numbers(rates, "--rates"),
+             "penalties": _numbers(penalties, "--penalties")}  # fmt: skip
     from recombine.structure import MaskSettings, Protocol, dissect as run, grid, load_model, read_problems
     from recombine.training import pick_device
 
@@ -70,7 +73,7 @@ def dissect(
         return read_problems(path, items, max_rows=max_rows, max_bytes=max_bytes)
 
     network, architecture = load_model(model)
-    settings = grid(choices=_choices(network, layers), base=MaskSettings(epochs=epochs, penalty=penalty), **tried)
+    settings = grid(choices=_choices(network, layers), base=MaskSettings(epochs=epochs), **tried)
     parts = [read(path) for path in (target, other)]
     learn = [read(path) for path in (learn_target, learn_other) if path is not None]
     with bar(model.name, quiet=json) as progress:
