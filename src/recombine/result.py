@@ -104,7 +104,9 @@ class Result:
         ending = path.suffix.lower()
         if ending not in ENDINGS:
             what = repr(ending) if ending else f"{str(path)!r}, which has no ending"
-            raise InputError(f"cannot save a result as {what}; use one of {' '.join(ENDINGS)}.")
+            claims = "; the claims of a study are written by recombine.reporting.claims_latex and claims_markdown"
+            told = claims if ending in (".tex", ".md") else ""
+            raise InputError(f"cannot save a result as {what}; use one of {' '.join(ENDINGS)}{told}.")
         try:
             path.parent.mkdir(parents=True, exist_ok=True)
             self._write(path, ending)
