@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -17,7 +18,7 @@ from recombine.reporting.study import called, study_view
 from recombine.studies import Claim, Setting, StudyResult, cells, find_study
 from recombine.studies.committed import read_results, read_tables
 from recombine.studies.gradient_toy import STUDY
-from recombine.studies.running import OF_COMMITTED, judged
+from recombine.studies.running import OF_COMMITTED, judged, run_study
 from recombine.studies.tables import derived
 
 RESULTS = Path(__file__).parents[2] / "results"
@@ -135,3 +136,25 @@ def test_a_file_that_imports_the_one_beside_it_is_told_how(tmp_path: Path) -> No
     (tmp_path / "imports_it.py").write_text("import beside_it\n")
     with pytest.raises(InputError, match=f"set PYTHONPATH='{tmp_path}'"):
         find_study(str(tmp_path / "imports_it.py"))
+
+
+def test_a_bar_over_all_runs_where_somebody_can_see_it(shared_store: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    seen: list[tuple[float, int]] = []
+
+    @contextmanager
+    def told(_: None, title: str) -> Iterator[Callable[[float, int], None]]:
+        assert title == "7 runs"
+        yield lambda done, total: seen.append((done, total))
+
+    monkeypatch.setattr("recombine.studies.running.told", told)
+    how: Any = {"store": shared_store, "members": 2, "device": "cpu"}
+    run_study("gradient-toy", "smoke", **how)
+    assert seen == []
+    monkeypatch.setattr("recombine.studies.running.watched", lambda: True)
+    ended: list[str] = []
+    run_study("gradient-toy", "smoke", on_done=lambda name, _: ended.append(name), **how)
+    assert [total for _, total in seen] == [7] * len(seen)
+    assert seen[-1][0] == len(ended) == 7
+    seen.clear()
+    run_study("gradient-toy", "smoke", progress=lambda *_: None, **how)
+    assert seen == []

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import replace
 from pathlib import Path
 from typing import Any, TypedDict, Unpack
@@ -12,6 +13,7 @@ from recombine.runs import Store, StoredRun, get_or_compute
 from recombine.studies.finding import STUDIES, find_study
 from recombine.studies.study import Scale, Study, StudyResult
 from recombine.studies.tables import tables_of
+from recombine.training.progress import told, watched
 
 OF_COMMITTED = "Of the committed runs, at paper scale: "
 STORE = ".recombine"
@@ -50,7 +52,8 @@ def run_studies(
     planned = {study.name: study.planned(scale, members) for study in found}
     called = "{0}/{1}" if len(found) > 1 else "{1}"
     runs = {called.format(of, name): s.run for of, settings in planned.items() for name, s in settings.items()}
-    stored = get_or_compute(store if isinstance(store, Store) else Store(store), runs, **how)
+    with _told(how, len(runs)) as ways:
+        stored = get_or_compute(store if isinstance(store, Store) else Store(store), runs, **ways)
     results = []
     for study in found:
         settings = planned[study.name]
@@ -59,6 +62,27 @@ def run_studies(
         provenance = {name: origin(run) for name, run in mine.items()}
         results.append(judged(StudyResult(study, scale, (), tables, provenance, members)))
     return results
+
+
+@contextmanager
+def _told(how: How, count: int) -> Iterator[How]:
+    """A bar over all runs, where nobody else is told of progress and somebody can see it."""
+    if how.get("progress") is not None or not watched():
+        yield how
+        return
+    parts: dict[str, float] = {}
+    with told(None, f"{count} run{'s' * (count > 1)}") as tell:
+
+        def further(name: str, done: int, total: int, _: str = "") -> None:
+            parts[name] = min(1.0, done / max(total, 1))
+            tell(sum(parts.values()), count)
+
+        def ended(name: str, run: StoredRun) -> None:
+            further(name, 1, 1)
+            if also := how.get("on_done"):
+                also(name, run)
+
+        yield {**how, "progress": further, "on_done": ended}
 
 
 def judged(result: StudyResult) -> StudyResult:

@@ -39,7 +39,7 @@ def told(progress: Callable[..., None] | None, title: str) -> Iterator[Callable[
     if progress is not None:
         yield progress
         return
-    if not (sys.stderr.isatty() or in_notebook()):
+    if not watched():
         yield lambda done, total: None
         return
     late = _Late(title)
@@ -116,6 +116,11 @@ def _cell(title: str) -> Progress:
     return lambda done, total: handle.update(
         HTML(f"{title} <progress value={done} max={total}></progress> {done / total:.0%}")
     )
+
+
+def watched() -> bool:
+    """Whether somebody can see a bar."""
+    return sys.stderr.isatty() or in_notebook()
 
 
 def in_notebook() -> bool:
