@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import inspect
 import json
 import runpy
 from pathlib import Path
@@ -12,10 +13,12 @@ import pytest
 import torch
 from torch import Tensor, nn
 
+from recombine.cli.dissect import _numbers, dissect as command
 from recombine.cli.main import main
 from recombine.errors import InputError
 from recombine.models import OddOneOutNet, Perceptron
 from recombine.structure import load_model, read_problems, save_model
+from recombine.structure._dissect import PENALTIES, STARTS
 from recombine.structure.saved import described
 from recombine.tasks import Problems
 
@@ -80,6 +83,11 @@ def test_json_holds_every_mask(folder: Path, capsys: pytest.CaptureFixture[str])
     assert [row["network"] for row in found["networks"]] == ["trained"]
     assert sum(row["role"] == "search" for row in found["masks"]) == 4
     assert len(found["protocol"]["settings"]) == 2
+
+
+def test_it_searches_as_python_does() -> None:
+    told = {name: inspect.signature(command).parameters[name].default for name in ("starts", "penalties")}
+    assert {name: _numbers(text, name) for name, text in told.items()} == {"starts": STARTS, "penalties": PENALTIES}
 
 
 def test_bad_input_is_said_in_one_sentence(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:

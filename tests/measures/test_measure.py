@@ -14,6 +14,7 @@ import recombine as rc
 from recombine.errors import InputError
 from recombine.measures import callback, measure
 from recombine.measures.probes_of_model import superposed
+from recombine.measures.readers import spreads
 from recombine.space import FactorSpace
 from recombine.statistics import Over
 from recombine.support import Explicit, Region, leave_out
@@ -431,6 +432,7 @@ def test_each_of_several_numbers_counts_by_its_own_spread():
         assert measure(Table(torch.stack([size * sum_, apart], 1)), task).verdict == "composes"
     assert off[0] > 0.5
     assert off[1] == pytest.approx(off[0])
+    assert len(spreads(ToyTask(), 2)) == 1, "a task that draws its answers has no rows that tell a unit"
 
 
 def test_targets_of_one_number_may_be_flat_or_whole():

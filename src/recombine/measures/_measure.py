@@ -12,7 +12,7 @@ from recombine.errors import InputError
 from recombine.measures.answering import Asked, answers_of, ask
 from recombine.measures.as_ensemble import as_ensemble
 from recombine.measures.probes_of_model import redundant_influence, reentanglement, superposed, taken
-from recombine.measures.readers import SEVERAL, spreads
+from recombine.measures.readers import spreads
 from recombine.mechanisms import Answers, Finding, MeasureResult, measure_estimator
 from recombine.mechanisms._judge import FITTED, MARGIN, judge
 from recombine.mechanisms.causes.evidence import FAILING
@@ -96,7 +96,7 @@ def measure(
         if first.verdict in FAILING:
             usable = ensemble.select(list(first.answers.members))
             _look_inside(usable, task, first.answers, extra, left_out, seed, min(1024, batch_size))
-    notes = [*asked.notes, *_each(first.answers)]
+    notes = [*asked.notes, *_each(first.answers, task)]
     if members == 1 and not isinstance(model, Ensemble):
         notes.append("One model has no members to vary over: intervals are over combinations or examples.")
     return judged(extra=extra, left_out=left_out, notes=notes)
@@ -111,9 +111,9 @@ def _others(against: Any, task: Task, asked: Asked, batch_size: int, seed: int) 
     return found
 
 
-def _each(answers: Answers) -> list[str]:
-    """What several numbers do one by one, in a sentence."""
-    if answers.classes is not None or answers.target.shape[1] not in SEVERAL or not answers.unseen.any():
+def _each(answers: Answers, task: Task) -> list[str]:
+    """What several numbers do one by one, in a sentence, where each has a unit of its own."""
+    if answers.classes is not None or len(spreads(task, answers.target.shape[1])) < 2 or not answers.unseen.any():
         return []
     off = np.square(answers.predicted.mean(axis=0) - answers.target)
     told = [

@@ -35,8 +35,8 @@ CHANCE, SHUFFLES, PAIRED = 0.01, 400, 400
 """… and where unseen combinations at one of its levels get more alike wrong answers than at shuffled levels, at this
 chance, over so many shuffles of at most so many combinations."""
 BY_HEART = (
-    "Wrong answers to unseen combinations are no more alike at one of its levels than elsewhere (p = {:.2f}), so that "
-    "a learner of single combinations would do the same."
+    "That wrong answers to unseen combinations are more alike at one of its levels than elsewhere is not shown "
+    "(p = {:.2f}), and a learner of single combinations would flip as well."
 )
 HALF = 0.5
 APART = 0.9

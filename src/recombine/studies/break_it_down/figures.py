@@ -28,12 +28,13 @@ LOOK: dict[str, Any] = {"domain": (-0.75, 0.75), "reference": 0.0, "noun": "mask
 
 
 def _parts(summary: pl.DataFrame) -> pl.DataFrame:
-    """The chosen mask of trained networks, then what it is compared with; all other masks are in another figure."""
+    """The chosen mask of trained networks, then what it is compared with; all other masks are in another figure. Bases
+    that were searched in runs of their own are one row."""
     wanted = (pl.col("row") == CHOSEN) | (~UNTRAINED & (pl.col("row") == RANDOM))
-    kept = summary.filter(wanted).group_by("run", TITLE.alias("title"), "network", "row", maintain_order=True)
+    kept = summary.filter(wanted).group_by(TITLE.alias("title"), "network", "row", maintain_order=True)
     label = pl.format("{}: {}", "network", "row").alias("label")
-    return kept.agg(pl.col(SCORES).mean()).sort(UNTRAINED, pl.col("row") == RANDOM, maintain_order=True).with_columns(
-        label)  # fmt: skip
+    each = kept.agg(pl.col("run").first(), pl.col(SCORES).mean())
+    return each.sort(UNTRAINED, pl.col("row") == RANDOM, maintain_order=True).with_columns(label)
 
 
 CLEARLY = 0.1
