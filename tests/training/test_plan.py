@@ -96,6 +96,29 @@ def test_convolutions_that_fill_a_gpu_are_branches(monkeypatch: pytest.MonkeyPat
         plan(Conv(), strategy="branches")
 
 
+class Pictures(nn.Module):
+    """Two numbers as a picture of two pixels."""
+
+    def __init__(self, **how: int) -> None:
+        super().__init__()
+        self.conv, self.last = nn.Conv2d(1, 3, 1, **how), nn.Linear(3, 2)
+
+    def forward(self, x: torch.Tensor) -> torch.Tensor:
+        return self.last(self.conv(x[:, None, None]).mean((-2, -1)))  # type: ignore[no-any-return]
+
+
+def test_long_ones_of_few_channels_are_compiled(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("recombine.training.plan.BRANCHED_BYTES", 0)
+    monkeypatch.setattr("recombine.training.plan.can_compile", lambda: True)
+    assert plan(Pictures(), device=GPU, steps=10).strategy == "branches"
+    assert plan(Pictures(), device=GPU, steps=10**10).strategy == "compiled-branches"
+    assert plan(Pictures(stride=2), device=GPU, steps=10**13).strategy == "compiled"
+    monkeypatch.setattr("recombine.training.plan.can_compile", lambda: False)
+    assert plan(Pictures(), device=GPU, steps=10**10).strategy == "branches"
+    with pytest.raises(InputError, match="Triton"):
+        plan(Pictures(), device=GPU, strategy="compiled-branches")
+
+
 def test_a_long_training_is_compiled_where_it_can_be(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("recombine.training.plan.can_compile", lambda: True)
     assert plan(NET(), device=GPU, steps=100).strategy == "captured"

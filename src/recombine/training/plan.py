@@ -17,6 +17,7 @@ from recombine.errors import InputError, unknown
 from recombine.models.called import call_with
 from recombine.training.stack import Objective, positional, undisturbed
 from recombine.training.strategies import STRATEGIES, can_compile, can_fuse, can_replay, draws_inside
+from recombine.training.strategies.in_halves import CONVOLUTIONS, of_few_channels
 
 ChunkSize = int | Literal["auto"]
 
@@ -64,8 +65,11 @@ BRANCHED_BYTES = 2**27
 """Members with convolutions that touch more than this in one step are branches of one graph: ten ConvNets of 143 MB
 each took 1175 member-steps per second so, and 811 as groups of one convolution."""
 
+COMPILE_BRANCHES_BYTES = 2**43
+"""Where all convolutions have few channels, branches are compiled from here on, and convolve in halves: ten ConvNets of
+28 × 48 pixels took 1265 member-steps per second so, after 23 s of compiling, and 617 otherwise."""
+
 NOT_STACKED = (nn.RNNBase, nn.RNNCellBase)
-CONVOLUTIONS = (nn.Conv1d, nn.Conv2d, nn.Conv3d, nn.ConvTranspose1d, nn.ConvTranspose2d, nn.ConvTranspose3d)
 
 
 @dataclass(frozen=True)
@@ -125,10 +129,10 @@ def check_asked(strategy: str, chunk_size: ChunkSize, device: torch.device) -> N
     """An error unless the device can do what is asked for."""
     if strategy != "auto" and strategy not in STRATEGIES:
         raise unknown("strategy", strategy, ["auto", *STRATEGIES])
-    if strategy in ("replayed", "captured", "branches", "compiled") and device.type != "cuda":
+    if strategy in ("replayed", "captured", "branches", "compiled", "compiled-branches") and device.type != "cuda":
         raise InputError(f"the {strategy} strategy needs a CUDA device.")
-    if strategy == "compiled" and not can_compile():
-        raise InputError("the compiled strategy needs Triton and a C compiler; the captured one does not.")
+    if strategy in ("compiled", "compiled-branches") and not can_compile():
+        raise InputError(f"the {strategy} strategy needs Triton and a C compiler; the captured one does not.")
     if strategy == "fused" and not can_fuse(device):
         raise InputError("the fused strategy needs a CUDA device, Triton and a C compiler.")
     if chunk_size != "auto" and int(chunk_size) < 1:
@@ -143,10 +147,15 @@ def _choose(module: nn.Module, touched: int, members: int, steps: int, device: t
         how = "replayed" if device.type == "cuda" and can_replay(module) else "loop"
         return how, "layers that draw random numbers are seeded member by member"
     if device.type == "cuda":
+        branched = convolves(module) and touched > BRANCHED_BYTES
+        if branched and of_few_channels(module):
+            if touched * members * steps > COMPILE_BRANCHES_BYTES and can_compile():
+                return "compiled-branches", "convolutions fill a GPU member by member, long enough to pay for compiling"
+            return "branches", "convolutions of this size fill a GPU member by member"
         pays = COMPILE_CONVOLUTIONS_BYTES if convolves(module) else COMPILE_BYTES
         if touched * members * steps > pays and can_compile():
             return "compiled", "long enough to pay for compiling"
-        if convolves(module) and touched > BRANCHED_BYTES:
+        if branched:
             return "branches", "convolutions of this size fill a GPU member by member"
         return "captured", "one launch per step"
     # However many there are: a member alone is to come to the same as among others.

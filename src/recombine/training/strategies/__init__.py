@@ -2,7 +2,7 @@
 compiled, or fused."""
 
 from recombine.training.stack import Objective, Stack
-from recombine.training.strategies.branches import Branches as Branches
+from recombine.training.strategies.branches import Branches as Branches, CompiledBranches as CompiledBranches
 from recombine.training.strategies.captured import Captured as Captured
 from recombine.training.strategies.compiled import Compiled as Compiled, can_compile as can_compile
 from recombine.training.strategies.fused import Fused as Fused, can_fuse as can_fuse
@@ -16,6 +16,7 @@ STRATEGIES: dict[str, type[Loop] | type[Stacked] | type[Fused]] = {
     "stacked": Stacked,
     "captured": Captured,
     "branches": Branches,
+    "compiled-branches": CompiledBranches,
     "compiled": Compiled,
     "fused": Fused,
 }

@@ -15,12 +15,14 @@ from torch.func import grad_and_value
 
 from recombine.training.stack import Objective, Stack
 from recombine.training.strategies.captured import Captured
+from recombine.training.strategies.compiled import compiled_once
+from recombine.training.strategies.in_halves import InHalves
+from recombine.training.strategies.recording import trace
 from recombine.training.strategies.stacked import Step, member_loss
 
 Found = TypeVar("Found")
 LANES = 5
-"""Members at a time. Ten gained nothing over five, nor did letting cuDNN try its algorithms; fusing each member's step
-gained an eighth (ConvNets of 28 × 28 on an H200), less than compiling costs in some thousand steps."""
+"""Members at a time. Ten gained nothing over five, nor did letting cuDNN try its algorithms."""
 
 
 def on_lanes(lanes: Sequence[torch.cuda.Stream], count: int, step: Callable[[int], Found]) -> list[Found]:
@@ -42,18 +44,21 @@ class Branches(Captured):
     def __init__(self, stack: Stack, objective: Objective, shared: bool) -> None:
         super().__init__(stack, self._side_by_side, shared)
         self._gradient: Callable[..., Any] = grad_and_value(member_loss(stack, objective), has_aux=True)
+        self._one: Step = self._plain
         self._lanes = [torch.cuda.Stream() for _ in range(min(LANES, len(stack)))]
 
     def _record(self, arguments: tuple[Any, ...]) -> Step:
         return self._step
 
     def _side_by_side(self, *arguments: Any) -> tuple[Tensor, Tensor, list[Tensor]]:
-        def step(i: int) -> tuple[Tensor, Tensor, list[Tensor]]:
-            grads, (_, (loss, after)) = self._gradient(*self._of(i, *arguments))
-            return self.stack.layout.join(grads, ()), loss, list(after.values())
-
-        rows, losses, buffers = zip(*on_lanes(self._lanes, len(self.stack), step), strict=True)
+        found = on_lanes(self._lanes, len(self.stack), lambda i: self._one(*self._of(i, *arguments)))
+        rows, losses, buffers = zip(*found, strict=True)
         return torch.stack(rows), torch.stack(losses), [torch.stack(parts) for parts in zip(*buffers, strict=True)]
+
+    def _plain(self, *given: Any) -> tuple[Tensor, Tensor, list[Tensor]]:
+        """The step of one member."""
+        grads, (_, (loss, after)) = self._gradient(*given)
+        return self.stack.layout.join(grads, ()), loss, list(after.values())
 
     def _of(
         self, i: int, parameters: list[Tensor], buffers: list[Tensor], inputs: tuple[Tensor, ...], targets: Tensor,
@@ -64,3 +69,14 @@ class Branches(Captured):
         state = {name: part[i] for name, part in zip(self.stack.buffers, buffers, strict=True)}
         data = (inputs, targets) if self.shared else (tuple(part[i] for part in inputs), targets[i])
         return named, state, *data, weight[i]
+
+
+class CompiledBranches(Branches):
+    """The step of one member is compiled, with convolutions in halves, and every member takes it."""
+
+    def _record(self, arguments: tuple[Any, ...]) -> Step:
+        of_one = self._of(0, *arguments)
+        with InHalves():
+            recorded = trace(self._plain, of_one)
+        self._one = compiled_once(recorded, of_one)
+        return self._side_by_side
