@@ -424,13 +424,14 @@ PICTURES = (
           ("equivalence", 10, "Equivalence", "unseen_accuracy", "accuracy", ".85", ".76"),
           ("asymmetric", 20, "One anchor at the end", "slope", "slope", ".69", ".674"))),
     *(Claim(f"image-{task}-faithful{'' if at == 10 else f'-{PLACES.get(at, (at,))[0]}'}",
-            f"{name}, images {at} pixels apart, with the paper's own ten maps and split, its rate and all of its "
-            f"steps: accuracy on unseen combinations is {value:g}.",
+            f"{name}, images {PLACES.get(at, ('', f'{at} pixels apart'))[1]}, with the paper's own ten maps and split, "
+            f"its rate and all of its steps: accuracy on unseen combinations is {value:g}.",
             _image("unseen_accuracy", task, "convnet-faithful", distance=at).near(0.05),
             published=_figure(value, figure), unit="accuracy",
             source="starts and the choice of images are ours" + ("" if at == 10 else "; declared before its run"))
       for task, name, figure, values in (
           ("cd3", "CD-3", CONTEXT, {at: CONTEXT_ACCURACY[3][at] for at in (5, 10, 15, 20)}),
+          ("cd2", "CD-2", CONTEXT, {0: CONTEXT_ACCURACY[2][0]}),
           ("equivalence", "Equivalence", EQUIVALENCE, {5: 0.580, 10: 0.760, 15: 0.832}))
       for at, value in values.items()),
     *(Claim(f"image-{task}-own-longer{'' if at == 10 else f'-{PLACES.get(at, (at,))[0]}'}",
