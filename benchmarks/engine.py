@@ -1,4 +1,4 @@
-"""Member-steps per second: one plain PyTorch loop a member against the engine, for five kinds of network.
+"""Member-steps per second: one plain PyTorch loop a member against the engine, by kind of network.
 
     python benchmarks/engine.py [--device cpu|cuda] [--members 1 16 64 128 512] [--networks toy ...]
                                 [--strategies auto captured ...] [--precisions float32 tf32 bfloat16] [--out FILE.md]
@@ -22,7 +22,7 @@ from pathlib import Path
 import torch
 from torch import nn
 
-from recombine.models import Perceptron
+from recombine.models import ConvNet, Perceptron
 from recombine.space import FactorSpace
 from recombine.support import full
 from recombine.tasks import FixedTask, Task, ToyTask, cross_entropy, squared_error
@@ -78,6 +78,11 @@ NETWORKS = (
     Network("small CNN 28x28", small_cnn, fixed((1, 28, 28), 10), 64, SGD(lr=0.01),
             lambda m: torch.optim.SGD(m.parameters(), lr=0.01)),
 )  # fmt: skip
+FOR_A_GPU = (
+    Network("ConvNet 28x48", ConvNet(shape=(3, 28, 48)), fixed((3, 28, 48), (1,)), 128, SGD(lr=1e-4, momentum=0.9),
+            lambda m: torch.optim.SGD(m.parameters(), lr=1e-4, momentum=0.9)),
+)  # fmt: skip
+"""Timed where they are named: a step of one takes seconds on a CPU."""
 
 
 def wait(device: torch.device) -> None:
@@ -172,7 +177,7 @@ def main() -> None:
         "|---|---:|---:|---:|---:|---|---:|",
     ]
     print("\n".join(lines), flush=True)
-    for network in NETWORKS:
+    for network in NETWORKS + FOR_A_GPU:
         if network.name.split()[0] not in arguments.networks:
             continue
         loop = loop_rate(network, device, arguments.seconds)

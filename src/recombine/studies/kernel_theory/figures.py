@@ -8,6 +8,7 @@ import polars as pl
 
 from recombine.statistics import summarise
 from recombine.studies.charts import chart, curves, dots, drawn, scatter
+from recombine.studies.kernel_theory.claims import CONTEXT_ACCURACY, EQUIVALENCE_ACCURACY
 from recombine.studies.kernel_theory.settings import FEW_ANCHORS
 
 LOG_SIGMA = "log₁₀ σ  (rich ← → lazy)"
@@ -22,6 +23,12 @@ WHEN = {"predicted_start": "before training", "predicted_end": "after training",
 CONTEXTS = (pl.col("network") == "convnet-published") & TASK.is_in(list(CD))
 BY_DISTANCE = CONTEXTS | (CONVNET & (TASK != FEW_ANCHORS) & ~(TASK.is_in(list(CD)) & CONTEXTS.any()))
 """Sets that have a claim of their own at each distance, context dependence as the paper draws it where that was run."""
+AS_PAPER, SHORTER = "as the paper trains", "shorter, at a higher rate"
+TRAINED = {"convnet-faithful": AS_PAPER, "convnet": SHORTER, "convnet-published": SHORTER}
+PUBLISHED = {"cd3": CONTEXT_ACCURACY[3], "equivalence": EQUIVALENCE_ACCURACY}
+TRAINED_BOTH_WAYS = ((TASK == "cd3") & pl.col("network").is_in(["convnet-faithful", "convnet-published"])) | (
+    (TASK == "equivalence") & pl.col("network").is_in(["convnet-faithful", "convnet"])
+)
 KIND = (
     pl.when(DENSE & LAZY).then(pl.lit("one layer, σ = 1")).when(DENSE).then(pl.lit("one layer, σ ≤ .1"))
     .when(pl.col("network") == "deep").then(pl.lit("one to four layers of 100"))
@@ -55,6 +62,26 @@ def _by_kind(table: pl.DataFrame) -> pl.DataFrame:
 
 def _picked(table: pl.DataFrame) -> pl.DataFrame:
     return pl.concat(table.filter(which).with_columns(pl.lit(name).alias("setting")) for name, which in SHOWN.items())
+
+
+def _trained(table: pl.DataFrame) -> pl.DataFrame:
+    """Means of each kind of networks at each distance, and what was published where some are trained as there."""
+    of = table.with_columns(pl.col("network").replace_strict(TRAINED, return_dtype=pl.String).alias("trained"))
+    means = summarise(of, "unseen_accuracy", ["task", "trained", "distance"])
+    beside = set(means.filter(pl.col("trained") == AS_PAPER)["task"])
+    printed = [{"task": task, "trained": "published", "distance": at, "mean": value}
+               for task, values in PUBLISHED.items() if task in beside for at, value in values.items()]  # fmt: skip
+    schema = {name: means.schema[name] for name in ("task", "trained", "distance", "mean")}
+    return pl.concat([means, pl.DataFrame(printed, schema)], how="diagonal").sort("task", "trained", "distance")
+
+
+def _draw_trained(means: pl.DataFrame) -> Any:
+    from recombine.figures import curves
+
+    return curves(
+        means, "distance", "mean", "trained", "low", "high", facet="task", y_domain=(0.0, 1.0),
+        x_title="distance between the images (pixels)", y_title="accuracy on unseen combinations",
+    )  # fmt: skip
 
 
 def _draw_distance(rows: pl.DataFrame) -> Any:
@@ -93,6 +120,8 @@ FIGURES = (
     # All of them: a figure that leaves out networks short of fitting could be empty after a few steps.
     drawn("distance", "What the distance between images changes", BY_DISTANCE, table="networks", draw=_draw_distance,
           names={"task": CD}),
+    drawn("trained", "What the training of image networks changes", TRAINED_BOTH_WAYS, table="networks",
+          draw=_draw_trained, prepare=_trained, names={"task": CD}),
     curves("along", "Slopes of image networks along training", ADDS, pl.col("place") != "between", table="along",
            x="step", y="slope", by="task", facet="apart",
            prepare=lambda rows: rows.with_columns(pl.format("{} pixels apart", "distance").alias("apart")),
