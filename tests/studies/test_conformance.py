@@ -121,8 +121,9 @@ def test_published_figures_are_published(study: Study[Any]) -> None:
         told = f"{claim.source} {claim.published.where if claim.published else ''}"
         assert "fact sheet" not in told
         released = claim.published is not None and claim.published.read_from == "released"
-        assert claim.whose == "paper" or claim.published is None or released, claim.id
         valued = claim.test.criterion
+        # A question of ours asks for a published value of other runs than those nearest to the paper's.
+        assert claim.whose == "paper" or claim.published is None or released or isinstance(valued, Value), claim.id
         assert not isinstance(valued, Value) or claim.published is not None or valued.theory is not None
 
 

@@ -83,7 +83,7 @@ class Reader(ABC):
         self, ensemble: Ensemble, task: Task, asked: Asked, error: FloatArray, said: FloatArray, right: FloatArray,
         names: tuple[str, ...] | None, trained: tuple[Reader, FloatArray, FloatArray] | None, **more: Any,
     ) -> Answers:  # fmt: skip
-        """``trained``: its reader, its answers at each combination and its error for each member."""
+        """``trained``: its reader, its answers at each combination and its errors, members × examples."""
         seen, counts = asked.seen, self.counts
         bad = np.concatenate(self.bad, axis=1)
         lost = np.asarray(bad[:, seen[np.concatenate(self.cells)]].any(axis=1))
@@ -91,11 +91,12 @@ class Reader(ABC):
             shown = Trained(asked.points[seen], right[seen], counts[seen].astype(np.float64)) if seen.any() else None
             fit = None
         else:
-            reader, answers, fit = trained
+            reader, answers, wrong = trained
             here = np.flatnonzero(reader.counts[: len(seen)])
-            shown = Trained(asked.points[here], answers[here], reader.counts[here].astype(np.float64))
             lost = lost | np.concatenate(reader.bad, axis=1).any(axis=1)
-            fit = np.where(lost, np.nan, fit)
+            known, rows = np.where(lost[:, None], np.nan, reader.mean(wrong)[:, here]), reader.counts[here]
+            shown = Trained(asked.points[here], answers[here], rows.astype(np.float64), error=known)
+            fit = np.where(lost, np.nan, wrong.mean(axis=1))
         return Answers(
             task.space, asked.points, seen, counts, np.where(lost[:, None], np.nan, error), said, right, shown, names,
             fit, ensemble.members, asked.fresh, shown=asked.shown, not_finite=int(bad.sum()), **more,
@@ -154,11 +155,11 @@ class _Numbers(Reader):
         scale = float(np.square(known[there] - known[there].mean(axis=0)).mean() + inside[there].mean())
         if scale <= 0:
             raise InputError("every training answer is the same, so errors have no scale.")
-        error, _ = self.errors(scale)
+        error = self.mean(self.errors(scale))
         _, within = self.moments()
         shown = None
         if trained is not None:
-            shown = trained, trained.right / np.maximum(trained.counts, 1)[:, None], trained.errors(scale)[1]
+            shown = trained, trained.right / np.maximum(trained.counts, 1)[:, None], trained.errors(scale)
         mae = self.mean(np.concatenate(self.parts["mae"], axis=1))
         found = self.whole(
             ensemble, task, asked, error, self.said / n[:, None], self.right / n[:, None], None, shown,
@@ -176,11 +177,9 @@ class _Numbers(Reader):
         # Rounding is no variation.
         return means, np.where(inside > 1e-9 * np.square(means).mean(), np.maximum(inside, 0.0), 0.0)
 
-    def errors(self, scale: float) -> tuple[FloatArray, FloatArray]:
-        """Of each member, by combination and over all examples; an answer that is no number costs as much as the
-        mean."""
-        off = np.concatenate(self.parts["off"], axis=1) / scale + np.concatenate(self.bad, axis=1)
-        return self.mean(off), off.mean(axis=1)
+    def errors(self, scale: float) -> FloatArray:
+        """Members × examples; an answer that is no number costs as much as the mean."""
+        return np.asarray(np.concatenate(self.parts["off"], axis=1) / scale + np.concatenate(self.bad, axis=1))
 
 
 def spreads(task: Task, width: int) -> FloatArray:
@@ -239,7 +238,7 @@ class _Classes(Reader):
     def answers(self, ensemble: Ensemble, task: Task, asked: Asked, trained: Any) -> tuple[Answers, str | None]:
         wrong = self.wrong()
         error = self.mean(wrong)
-        fit = np.zeros(0) if trained is None else np.asarray(trained.wrong().mean(axis=1))
+        known = np.zeros(0) if trained is None else trained.wrong()
         rights = torch.cat(self.right if trained is None else [*self.right, *trained.right])
         found = torch.unique(rights, dim=0)
         size = len(found) + 1
@@ -248,7 +247,7 @@ class _Classes(Reader):
         if size > MOST_CLASSES or size * len(wrong) * len(asked.points) > NUMBERS_KEPT:
             blank = np.zeros((len(asked.points), 1))
             reason = f"there are {len(found):,} different answers, more than the {MOST_CLASSES} that are told apart"
-            shown = None if trained is None else (trained, blank, fit)
+            shown = None if trained is None else (trained, blank, known)
             none = np.zeros((len(error), *blank.shape))
             return self.whole(ensemble, task, asked, error, none, blank, ("",), shown, scores=scores), reason
         names = (*_named(found, task), OTHER)
@@ -256,7 +255,7 @@ class _Classes(Reader):
         due = _positions(torch.cat(self.right)[None], found).numpy()
         hits = np.stack([self.mean((due == c) * (1 - wrong)).mean(axis=0) for c in range(size)], axis=1)
         varies = bool(((said > 0) & (said < 1)).any())
-        shown = None if trained is None else (trained, trained.shares(found)[1], fit)
+        shown = None if trained is None else (trained, trained.shares(found)[1], known)
         return self.whole(ensemble, task, asked, error, said, right, names, shown, varies=varies, scores=scores,
                           hits=hits), None  # fmt: skip
 
@@ -278,7 +277,7 @@ class _Scored(Reader):
     def answers(self, ensemble: Ensemble, task: Task, asked: Asked, trained: Any) -> tuple[Answers, str | None]:
         error = self.mean(np.concatenate(self.errors, axis=1))
         blank = np.zeros((len(asked.points), 1))
-        shown = None if trained is None else (trained, blank, np.concatenate(trained.errors, axis=1).mean(axis=1))
+        shown = None if trained is None else (trained, blank, np.concatenate(trained.errors, axis=1))
         none = np.zeros((len(error), *blank.shape))
         reason = "only the task's own score says whether an answer is right, so answers cannot be compared"
         return self.whole(ensemble, task, asked, error, none, blank, ("",), shown), reason

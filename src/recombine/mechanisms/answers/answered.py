@@ -35,7 +35,13 @@ class Trained:
     inside: FloatArray | None = None
     """… and within each of them, where it is known …"""
     said: FloatArray | None = None
-    """… what the learner answers to these rows, on average (combinations × numbers)."""
+    """… what the learner answers to these rows, on average (combinations × numbers) …"""
+    error: FloatArray | None = None
+    """… and each member's error on them (members × combinations; NaN where none of them was answered)."""
+
+    def of(self, members: NDArray[np.bool_]) -> Trained:
+        """The same of some of the members."""
+        return self if self.error is None else replace(self, error=self.error[members])
 
 
 @dataclass(frozen=True)
@@ -192,9 +198,11 @@ class Answers:
         kept = tuple(m for m, keep in zip(self.members, members, strict=True) if keep)
         fit = None if self.fit is None else self.fit[members]
         scores = {name: values[members] for name, values in self.scores.items()}
+        trained = None if self.trained is None else self.trained.of(members)
         return replace(
-            self, error=self.error[members], predicted=self.predicted[members], fit=fit, members=kept, scores=scores
-        )
+            self, error=self.error[members], predicted=self.predicted[members], fit=fit, members=kept, scores=scores,
+            trained=trained,
+        )  # fmt: skip
 
     def at(self, rows: NDArray[np.bool_] | NDArray[np.int64]) -> Answers:
         """Some of the combinations."""

@@ -167,4 +167,5 @@ def _some(trained: Trained, most: int, rng: np.random.Generator) -> Trained:
     if len(trained.codes) <= most:
         return trained
     rows = np.sort(rng.choice(len(trained.codes), most, replace=False))
-    return replace(trained, codes=trained.codes[rows], answers=trained.answers[rows], weights=trained.weights[rows])
+    some = {name: getattr(trained, name)[rows] for name in ("codes", "answers", "weights")}
+    return replace(trained, **some, error=None)

@@ -1,5 +1,8 @@
 """Does a learner know training rows better than new rows of the same combinations?
 
+Errors are compared combination by combination, each counting alike: training may have most of its rows where a learner
+errs little, and all its rows together then say nothing of the combinations that new rows are of.
+
 Errors alone do not say it: new rows may be noisier than training rows were (another instrument, hurried labels), and
 then cost whoever is right more. So the noise of both is held against each other, each told by rows that share their
 combination: what new rows cost more by their noise is taken off before they are compared with training rows. A learner
@@ -12,12 +15,13 @@ from dataclasses import dataclass
 from math import hypot
 
 import numpy as np
+from numpy.typing import NDArray
 from scipy.special import fdtrc, ndtr
 
 from recombine.mechanisms.answers.answered import Answers
-from recombine.mechanisms.compared.comparing import REPLICATES, also_trained, missed_by_others
+from recombine.mechanisms.compared.comparing import REPLICATES, also_trained, average, missed_by_others
 from recombine.mechanisms.compared.losing import HALF, LITTLE
-from recombine.statistics import Interval
+from recombine.statistics import FloatArray, Over
 
 BY_CHANCE = 0.05
 """How often rows that are as noisy may count as noisier. Small noise of few rows, which passes, moves errors little."""
@@ -35,16 +39,44 @@ class Noisier:
     """… and whether new rows are noisier than chance gives."""
 
 
-def better_on_training_rows(answers: Answers, seen: Interval, trained: float, margin: float) -> bool:
-    """Whether training rows are answered better than new rows of seen combinations, by more than the margin and by more
-    than these are noisier. ``seen``, ``trained``: the errors of both."""
-    if not answers.like or not seen.bounded or not seen.low > trained + margin:
+def better_on_training_rows(answers: Answers, over: Over, margin: float) -> bool:
+    """Whether training rows are answered better than new rows of the same combinations, by more than the margin and by
+    more than these are noisier."""
+    if not answers.like:
+        return False
+    at, known = beside_training(answers)
+    if not at.any():
+        return False
+    worse = average(answers, over, (1.0, answers.error, at), (-1.0, known, at))
+    if not (worse.bounded and worse.low > margin):
         return False
     if (more := noisier(answers)) is None or not more.clearly:
         return True
-    if trained < HALF * more.known and seen.mean > LITTLE * more.new:
+    new, trained = float(answers.error[:, at].mean()), float(known[:, at].mean())
+    if trained < HALF * more.known and new > LITTLE * more.new:
         return True  # Who is that near to noisy training rows, and not to new ones, knows them by heart.
-    return seen.mean - (more.new - more.known) - hypot(seen.mean - seen.low, more.doubt) > trained + margin
+    return worse.mean - (more.new - more.known) - hypot(worse.mean - worse.low, more.doubt) > margin
+
+
+def beside_training(answers: Answers) -> tuple[NDArray[np.bool_], FloatArray]:
+    """The seen combinations with new rows whose training rows were answered too, and the errors on these (members ×
+    combinations; NaN elsewhere). Where they are known as a whole alone, that is the error of each."""
+    known = np.full(answers.error.shape, np.nan)
+    trained = answers.trained
+    if trained is not None and trained.error is not None:
+        place = {tuple(code): row for row, code in enumerate(trained.codes.tolist())}
+        rows = np.array([place.get(tuple(code), -1) for code in answers.codes.tolist()], dtype=np.int64)
+        known[:, rows >= 0] = trained.error[:, rows[rows >= 0]]
+    elif answers.fit is not None:
+        known[:] = answers.fit[:, None]
+    return answers.compared & np.isfinite(known).all(axis=0), known
+
+
+def training_error(answers: Answers) -> float:
+    """The mean error on the training rows of these combinations, each counting alike; of all training rows where there
+    are no such combinations."""
+    at, known = beside_training(answers)
+    return float(known[:, at].mean()) if answers.like and at.any() else float(np.nanmean(answers.training_error))
 
 
 def noisier(answers: Answers) -> Noisier | None:

@@ -145,7 +145,7 @@ def without(answers: Answers, region: Region) -> Answers:
     """All other combinations. How well these were fitted is then known of rows that were asked about
     alone, and what columns besides the factors add is left in."""
     rest = answers.at(~within(answers, region))
-    trained = None if rest.trained is None else replace(rest.trained, said=None)  # It still holds the level.
+    trained = None if rest.trained is None else replace(rest.trained, said=None, error=None)  # They hold the level.
     return replace(rest, trained=trained, fit=None, bare=None, besides={})
 
 

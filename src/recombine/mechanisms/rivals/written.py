@@ -165,7 +165,7 @@ def _put_right(answers: Answers, put: Callable[[FloatArray], FloatArray]) -> Ans
     """The same answers, written as the right ones are."""
     predicted, trained = put(answers.predicted), answers.trained
     if trained is not None and trained.said is not None:
-        trained = replace(trained, said=put(trained.said))
+        trained = replace(trained, said=put(trained.said), error=None)
     error = np.stack([answers.errors_of(own) for own in predicted])
     return replace(answers, predicted=predicted, error=error, trained=trained, fit=None, bare=None, besides={})
 

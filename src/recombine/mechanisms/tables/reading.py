@@ -186,7 +186,11 @@ def _read(
     wrong = _tables(frames, how, error, "number")
     fit = None
     if how.split is not None and answered.any():
-        fit = np.array([float(np.average(_mean(wrong[0]), weights=answered)) / scale])
+        learnt = _mean(wrong[0]) / scale
+        fit = np.array([float(np.average(learnt, weights=answered))])
+        if trained is not None and right[0].target is not None:
+            by_combination = np.where(answered > 0, learnt, np.nan)[right[0].target.count > 0]
+            trained = replace(trained, error=by_combination[None])
 
     answered_by = {ROW, how.target, *(name for said in how.predictions for name in said)}
 

@@ -75,7 +75,7 @@ def _by_intervals(
     informed = _informed(answers, gap, comparison, margin)
     known = answers.like and comparison.better_on_seen.high < 0
     nothing = "" if informed or known else hardly_anything(answers, comparison)
-    overfits = _overfits(answers, gap.seen, comparison, margin, fitted)
+    overfits = _overfits(answers, gap.seen, comparison, over, margin, fitted)
     if gap.width.high > margin:
         return _past_the_margin(answers, gap, comparison, over, margin, speaks, nothing, overfits)
     if nothing:
@@ -300,9 +300,10 @@ def _larger(answers: Answers, favoured: float) -> bool:
     return ranks_above(error[away], seen + favoured)
 
 
-def _overfits(answers: Answers, seen: Interval, comparison: Comparison, margin: float, fitted: float) -> bool:
+def _overfits(
+    answers: Answers, seen: Interval, comparison: Comparison, over: Over, margin: float, fitted: float
+) -> bool:
     """Whether new rows of seen combinations are answered clearly worse than training rows, and so that it would not
     count as fitted on them."""
-    trained = float(np.nanmean(answers.training_error))
     floor = comparison.floor.mean if np.isfinite(comparison.floor.mean) else 0.0
-    return seen.mean > fitted + floor and better_on_training_rows(answers, seen, trained, margin)
+    return seen.mean > fitted + floor and better_on_training_rows(answers, over, margin)

@@ -35,6 +35,7 @@ from recombine.mechanisms.compared.losing import (
     one_is_near,
     unsure_probabilities,
 )
+from recombine.mechanisms.compared.overfitting import training_error
 from recombine.mechanisms.compared.with_training import with_training
 from recombine.mechanisms.rivals.class_lost import class_lost
 from recombine.mechanisms.rivals.dealt import BY_CHANCE, dealt_out
@@ -229,7 +230,7 @@ def written_otherwise(case: Case, ruling: Ruling, told: Written) -> Ruling | Non
     answers = case.answers
     if not told.said or told.pulled or not case.fits or answers.fit is None:
         return None
-    if not case.gap.seen.low > float(np.nanmean(answers.training_error)) + case.margin:
+    if not case.gap.seen.low > training_error(answers) + case.margin:
         return None
     return ("unclear", WRITTEN) if ruling[0] in (*FAILING, "overfits", "unclear") else ruling
 

@@ -12,11 +12,12 @@ from recombine.mechanisms.answers.names import NOTHING, brief, figure_words, ran
 from recombine.mechanisms.causes.evidence import simplest
 from recombine.mechanisms.compared.comparing import GIVEN, unread
 from recombine.mechanisms.compared.losing import LITTLE
-from recombine.mechanisms.compared.overfitting import better_on_training_rows, noisier
+from recombine.mechanisms.compared.overfitting import better_on_training_rows, noisier, training_error
 from recombine.mechanisms.rivals.same import SAME
 from recombine.mechanisms.rivals.told_apart import FAR_LESS
 from recombine.mechanisms.verdicts.deciding import ALTOGETHER
 from recombine.mechanisms.verdicts.noted import unread_factors
+from recombine.statistics import Over
 
 if TYPE_CHECKING:
     from recombine.mechanisms.verdicts.result import MeasureResult
@@ -53,7 +54,7 @@ def _verdict(result: MeasureResult) -> str:
         f"error {ranged(result.unseen)}{LEVEL_WORDS * result.unseen.bounded} on unseen combinations against "
         f"{ranged(result.seen)} on {rows}, " + beyond(result, f"a gap of {ranged(result.gap)}")
     )
-    learnt = share(result.training.mean)
+    learnt = share(training_error(result.answers))
     besides = f" It overfits besides: the error on training rows is {learnt}{_unless(result)}."
     besides *= _better_on_training_rows(result) and not result.look
     if result.verdict == "composes":
@@ -108,7 +109,8 @@ def _tested(result: MeasureResult) -> str:
 
 def _better_on_training_rows(result: MeasureResult) -> bool:
     """Whether training rows are answered better than new rows of seen combinations, by more than the margin."""
-    return better_on_training_rows(result.answers, result.seen, result.training.mean, result.settings["margin"])
+    over = Over(len(result.answers.members), result.settings["seed"])
+    return better_on_training_rows(result.answers, over, result.settings["margin"])
 
 
 def _unless(result: MeasureResult) -> str:

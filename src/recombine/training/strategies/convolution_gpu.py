@@ -16,10 +16,10 @@ import triton
 import triton.language as tl
 from torch import Tensor
 
-from recombine.training.strategies.in_halves import MOST
-
 TOGETHER = 16
 """Numbers of a row of the kernel that are one run, where they are no more: of a convolution of very few channels."""
+WIDE = 64
+"""Numbers that a run may have where more than one place's fit, for the gradient of weights."""
 INSTANCES = 528
 """Program instances that share the places of a gradient of weights, four for each processor of an H200."""
 PLACES, PLACES_BACK = 128, 64
@@ -100,7 +100,7 @@ def _(pictures: Tensor, kernel: Tensor, pad: int) -> Tensor:
 def weights_back(pictures: Tensor, grad: Tensor, side: int, pad: int) -> Tensor:
     """The gradient of the kernel, in float32, of what went in and what came back."""
     places = grad.numel() // grad.shape[-1]
-    sizes = _sizes(pictures.shape, grad.shape, side, pad, MOST)
+    sizes = _sizes(pictures.shape, grad.shape, side, pad, WIDE)
     runs = side * sizes["RUNS"]
     each = triton.cdiv(triton.cdiv(places, max(1, INSTANCES // runs)), PLACES_BACK) * PLACES_BACK
     parts = triton.cdiv(places, each)
