@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+import math
+from collections.abc import Callable, Mapping, Sequence
 from functools import partial
 from typing import Any
 
@@ -15,6 +16,7 @@ from recombine.measures.probes_of_model import redundant_influence, reentangleme
 from recombine.measures.readers import spreads
 from recombine.mechanisms import Answers, Finding, MeasureResult, measure_estimator
 from recombine.mechanisms._judge import FITTED, MARGIN, judge
+from recombine.mechanisms.answers.names import share
 from recombine.mechanisms.causes.evidence import FAILING
 from recombine.statistics import Over
 from recombine.tasks import Task
@@ -84,8 +86,9 @@ def measure(
     extra: list[Finding] = []
     left_out: dict[str, str] = {}
     with as_ensemble(model, task) as ensemble:
-        answers, reason = answers_of(ensemble, task, asked, batch_size, seed)
+        answers, reason, each = answers_of(ensemble, task, asked, batch_size, seed)
         others = _others(against, task, asked, batch_size, seed)
+        by_itself = [judge(one, no_rules=reason, fitted=fitted, margin=margin, noise=noise, seed=seed) for one in each]
         if noise is not None and answers.classes is None:
             noise *= float(np.sqrt(np.mean(spreads(task, answers.target.shape[1]) ** -2.0)))
         judged = partial(
@@ -96,7 +99,7 @@ def measure(
         if first.verdict in FAILING:
             usable = ensemble.select(list(first.answers.members))
             _look_inside(usable, task, first.answers, extra, left_out, seed, min(1024, batch_size))
-    notes = [*asked.notes, *_each(first.answers, task)]
+    notes = [*asked.notes, *_each(by_itself)]
     if members == 1 and not isinstance(model, Ensemble):
         notes.append("One model has no members to vary over: intervals are over combinations or examples.")
     return judged(extra=extra, left_out=left_out, notes=notes)
@@ -107,22 +110,21 @@ def _others(against: Any, task: Task, asked: Asked, batch_size: int, seed: int) 
     found = {}
     for name, model in named.items():
         with as_ensemble(model, task) as ensemble:
-            found[str(name)], _ = answers_of(ensemble, task, asked, batch_size, seed)
+            found[str(name)], *_ = answers_of(ensemble, task, asked, batch_size, seed)
     return found
 
 
-def _each(answers: Answers, task: Task) -> list[str]:
-    """What several numbers do one by one, in a sentence, where each has a unit of its own."""
-    if answers.classes is not None or len(spreads(task, answers.target.shape[1])) < 2 or not answers.unseen.any():
-        return []
-    off = np.square(answers.predicted.mean(axis=0) - answers.target)
-    told = [
-        f"{i} {off[answers.unseen, i - 1].mean():.2f}"
-        + (f" (seen ones {off[answers.seen, i - 1].mean():.2f})" if answers.seen.any() else "")
-        for i in range(1, off.shape[1] + 1)
-    ]
-    return [f"Each of the {off.shape[1]} numbers of an answer counts by its own spread in training. On unseen "
-            f"combinations the square by which each is off on average, in units of it: {', '.join(told)}."]  # fmt: skip
+def _each(numbers: Sequence[MeasureResult]) -> list[str]:
+    """What is said of each of several numbers of an answer by itself, in a sentence."""
+    told = []
+    for i, one in enumerate(numbers, 1):
+        sides = [f"{share(error.mean)} on {name} ones" for name, error in (("unseen", one.unseen), ("seen", one.seen))
+                 if math.isfinite(error.mean)]  # fmt: skip
+        why = f": {one.why}" * bool(one.why and one.verdict in (*FAILING, "not fitted"))
+        told.append(f"{i} {one.verdict}" + f" (error {', '.join(sides)})" * bool(sides) + why)
+    return [f"Each of the {len(numbers)} numbers of an answer counts by its own spread in training. What single "
+            "combinations, shifts and other units do is looked for in each number by itself: "
+            f"{'; '.join(told)}."] if told else []  # fmt: skip
 
 
 def _look_inside(

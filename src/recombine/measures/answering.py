@@ -16,7 +16,7 @@ from torch import Tensor
 
 from recombine.errors import InputError
 from recombine.measures.gaps import _evaluate
-from recombine.measures.readers import Reader, reader_for
+from recombine.measures.readers import Reader, reader_for, readers_one_by_one
 from recombine.mechanisms import Answers
 from recombine.space import Points
 from recombine.tasks import FixedTask, Task
@@ -115,22 +115,31 @@ def _some_of_each(cells: NDArray[np.int64], most: int, rng: np.random.Generator)
     return kept
 
 
-def answers_of(ensemble: Ensemble, task: Task, asked: Asked, batch_size: int, seed: int) -> tuple[Answers, str | None]:
-    """The members' answers, and a reason why rules cannot be looked for."""
-    reader: Reader | None = None
+def answers_of(
+    ensemble: Ensemble, task: Task, asked: Asked, batch_size: int, seed: int
+) -> tuple[Answers, str | None, list[Answers]]:
+    """The members' answers, a reason why rules cannot be looked for, and each of several numbers by itself."""
+    readers: list[Reader] = []
     for outputs, targets, cells in _batches(ensemble, task, asked, batch_size, seed):
-        reader = reader or reader_for(outputs, targets, task, len(asked.points), seed)
-        reader.read(outputs, targets, cells)
-    assert reader is not None
-    if not isinstance(task, FixedTask):
-        return reader.answers(ensemble, task, asked, None)
-    rows, cells = _rows_of(task, task._rows.numpy(), asked.points[asked.seen])
-    kept = np.sort(np.random.default_rng(seed).permutation(len(rows))[:MOST_ROWS])
-    shown = replace(asked, rows=rows[kept], cells=cells[kept])
-    trained = reader.another()
-    for outputs, targets, at in _batches(ensemble, task, shown, batch_size, seed):
-        trained.read(outputs, targets, at)
-    return reader.answers(ensemble, task, asked, trained if len(rows) else None)
+        if not readers:
+            given = outputs, targets, task, len(asked.points), seed
+            readers = [reader_for(*given), *readers_one_by_one(*given)]
+        for reader in readers:
+            reader.read(outputs, targets, cells)
+    trained = [reader.another() for reader in readers]
+    rows = np.zeros(0, dtype=np.int64)
+    if isinstance(task, FixedTask):
+        rows, cells = _rows_of(task, task._rows.numpy(), asked.points[asked.seen])
+        kept = np.sort(np.random.default_rng(seed).permutation(len(rows))[:MOST_ROWS])
+        shown = replace(asked, rows=rows[kept], cells=cells[kept])
+        for outputs, targets, at in _batches(ensemble, task, shown, batch_size, seed):
+            for reader in trained:
+                reader.read(outputs, targets, at)
+    (whole, reason), *each = (
+        reader.answers(ensemble, task, asked, of if len(rows) else None)
+        for reader, of in zip(readers, trained, strict=True)
+    )
+    return whole, reason, [answers for answers, _ in each]
 
 
 def _batches(

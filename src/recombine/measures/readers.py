@@ -300,6 +300,22 @@ def reader_for(outputs: Tensor, targets: Tensor, task: Task, size: int, seed: in
     )
 
 
+def readers_one_by_one(outputs: Tensor, targets: Tensor, task: Task, size: int, seed: int) -> list[Reader]:
+    """A reader for each of several numbers of an answer; none where an answer is anything else."""
+    form = alike(outputs, targets, task)
+    outputs, targets = form(outputs, targets)
+    several = targets.is_floating_point() and outputs.shape[1:] == targets.shape and targets[0].numel() in SEVERAL
+
+    def of(i: int) -> Alike:
+        def one(o: Tensor, t: Tensor) -> tuple[Tensor, Tensor]:
+            o, t = form(o, t)
+            return o.flatten(2)[..., i : i + 1], t.flatten(1)[:, i : i + 1]
+
+        return one
+
+    return [_Numbers(task, size, of(i), 1, seed) for i in range(targets[0].numel() if several else 0)]
+
+
 def _check_classes(outputs: int, task: Task) -> None:
     labels = getattr(task, "labels", None)
     if labels is not None and (lacking := labels[1] + 1 - outputs) > 0:

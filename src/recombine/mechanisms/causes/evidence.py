@@ -58,7 +58,8 @@ def evidence(answers: Answers, comparison: Comparison, over: Over, seed: int) ->
     if few and len(rows) and answers.like:  # That one factor is followed may show on new rows of seen ones, too.
         rows = np.union1d(rows, np.flatnonzero(answers.compared))
     if few and (answers.classes is None or len(rows) < 2 or answers.counts[rows].sum() < MANY_ROWS):
-        return [], {**silent, "rules": f"{number} cannot tell a rule from chance; {FEWEST} are needed"}
+        left = f", of which {len(rows)} can be looked at," * (len(rows) < int(answers.unseen.sum()))
+        return [], {**silent, "rules": f"{number}{left} cannot tell a rule from chance; {FEWEST} are needed"}
     rng = np.random.default_rng(seed)
     if len(rows) > MOST_ASKED:
         rows = np.sort(rng.choice(rows, MOST_ASKED, replace=False))

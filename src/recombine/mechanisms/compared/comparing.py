@@ -133,9 +133,9 @@ def average(answers: Answers, over: Over, *terms: Term, shares: bool = True) -> 
 
 
 def unsure(figure: Interval, answers: Answers, at: NDArray[np.bool_]) -> Interval:
-    """The figure of one classifier whose combinations all say the same, so that over them it does not vary: as far up
-    and down as none of so many combinations being wrong leaves open (95 %)."""
-    if len(answers.members) > 1 or answers.classes is None or not figure.bounded or figure.high - figure.low > NOTHING:
+    """The figure of classifiers whose combinations all say the same, so that over them it does not vary: as far up and
+    down as none of so many combinations being wrong leaves open (95 %), however many members agree."""
+    if answers.classes is None or not figure.bounded or figure.high - figure.low > NOTHING:
         return figure
     open_ = most_wrong(0.0, float(at.sum()))
     return replace(figure, low=figure.low - open_, high=figure.high + open_)

@@ -31,9 +31,10 @@ from recombine.statistics import T_BELOW, FloatArray, Interval, t_quantile
 
 
 def reach(gap: Gap, answers: Answers) -> tuple[Interval, Interval]:
-    """The error on unseen combinations and the gap of one learner, no narrower than few combinations allow (95 %)."""
+    """The error on unseen combinations and the gap, no narrower than few combinations allow (95 %). Members may err
+    apart from each other, so that squares of several are not taken for one learner's."""
     width, unseen, seen = gap.width, answers.unseen, answers.compared
-    if len(answers.members) > 1 or not width.bounded:
+    if not width.bounded or (answers.classes is None and len(answers.members) > 1):
         return gap.unseen, width
     if answers.classes is None:
         up = _of_squares(gap.beyond[0, unseen], _off(answers)) if unseen.sum() < T_BELOW else 0.0
@@ -42,7 +43,7 @@ def reach(gap: Gap, answers: Answers) -> tuple[Interval, Interval]:
         error = gap.unseen
         error = replace(error, high=max(error.high, error.mean + up)) if error.bounded else error
         return error, replace(width, high=max(width.high, width.mean + high))
-    (down, up), (more, less) = (_of_one_kind(answers.error[0, at]) for at in (unseen, seen))
+    (down, up), (more, less) = (_of_one_kind(answers.error[:, at]) for at in (unseen, seen))
     return gap.unseen, replace(
         width,
         low=width.mean - hypot(width.mean - width.low, down, less),
@@ -69,8 +70,9 @@ def _of_squares(squares: FloatArray, off: FloatArray) -> float:
 
 
 def _of_one_kind(wrong: FloatArray) -> tuple[float, float]:
-    """How far down and up a share reaches that is the same at each combination; no further, where it varies."""
+    """How far down and up a share (members × combinations) reaches that is the same everywhere; no further, where it
+    varies."""
     if float(np.ptp(wrong)) > NOTHING:
         return 0.0, 0.0
-    share, open_ = float(wrong.mean()), most_wrong(0.0, float(len(wrong)))
+    share, open_ = float(wrong.mean()), most_wrong(0.0, float(wrong.shape[1]))
     return min(share, open_), min(1 - share, open_)

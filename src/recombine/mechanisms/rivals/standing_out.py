@@ -19,6 +19,7 @@ from recombine.mechanisms.answers.answered import Answers
 from recombine.mechanisms.answers.names import NOTHING, brief, share
 from recombine.mechanisms.compared.comparing import Comparison, average, unread
 from recombine.mechanisms.compared.losing import HALF, LITTLE, QUARTER, nothing_left
+from recombine.mechanisms.compared.overfitting import beside_training
 from recombine.mechanisms.rivals.luck import at_least, by_luck, level_by_luck
 from recombine.mechanisms.rivals.outlying import MOST, outlying
 from recombine.statistics import FEW, FloatArray, Over, more_often
@@ -77,8 +78,8 @@ def stands_out(answers: Answers, comparison: Comparison, beyond: FloatArray, mar
     """What stands out. ``beyond``: errors beyond the noise (members × combinations)."""
     found, levels = standing_out(answers, comparison), levels_standing_out(answers, comparison, seed)
     weigh = _weighing(answers, beyond)
-    if _few(answers) and len(found) and not _rarer_where_seen(answers, len(found)):
-        weigh, found = words(answers, found), found[:0]
+    if len(found) and _as_often_where_seen(answers, len(found)):
+        weigh, found = words(answers, found) if _few(answers) else weigh, found[:0]
     of_levels = np.any([answers.codes[:, j] == code for j, code in levels], axis=0) & answers.unseen
     found = found[~of_levels[found]] if levels else found
     rest = answers.unseen & ~of_levels & ~np.isin(np.arange(len(answers.codes)), found)
@@ -138,11 +139,21 @@ def _few(answers: Answers) -> bool:
     return answers.classes is not None and int(answers.unseen.sum()) < FEW
 
 
-def _rarer_where_seen(answers: Answers, count: int) -> bool:
-    """Whether so many of few unseen combinations would rarely be wrong in most rows if seen ones, of which some may be
-    as wrong, were no better (Fisher, one-sided at .05). Rows of one combination are wrong together."""
-    wrong, seen, unseen = answers.error.mean(axis=0) > HALF, int(answers.compared.sum()), int(answers.unseen.sum())
-    return more_often(count, unseen, int(wrong[answers.compared].sum()), seen) <= LEVEL
+def _as_often_where_seen(answers: Answers, count: int) -> bool:
+    """Whether so many unseen combinations of classes would be wrong often enough if seen ones, of which some are as
+    wrong, were no better (Fisher, one-sided at .05). Rows of one combination are wrong together. Of few unseen ones,
+    seen ones count as wrong with most of their rows, and it is asked though none is; else those whose training rows are
+    mostly wrong too, or that bad luck hardly gives."""
+    if answers.classes is None:
+        return False
+    seen = np.flatnonzero(answers.compared)
+    wrong = answers.error.mean(axis=0)[seen] > HALF
+    if not _few(answers):
+        known, told = beside_training(answers)[1].mean(axis=0), answers.unseen | (answers.compared & answers.like)
+        wrong[wrong] = (known[seen][wrong] > HALF) | (by_luck(answers, told, seen[wrong]) <= LEVEL)
+        if not wrong.any():
+            return False
+    return more_often(count, int(answers.unseen.sum()), int(wrong.sum()), len(seen)) > LEVEL
 
 
 def levels_standing_out(answers: Answers, comparison: Comparison, seed: int = 0) -> list[Level]:
