@@ -26,6 +26,7 @@ import planted_kinds  # noqa: F401
 import planted_levels  # noqa: F401
 import planted_misplaced  # noqa: F401
 import planted_models  # noqa: F401
+import planted_often  # noqa: F401
 import planted_passed_over  # noqa: F401
 import planted_sure  # noqa: F401
 import planted_written  # noqa: F401

@@ -141,7 +141,7 @@ def _past_the_margin(
         return "composes", "as well as the noise allows"  # However much errors on seen combinations vary.
     # No gap is larger than what unseen combinations cost beyond the noise: beyond that, seen ones were lucky.
     clear = low > margin and excess.low > margin
-    failing = _failing(answers, gap.beyond, margin) if answers.like and width.mean > margin else ""
+    failing = _failing(answers, gap, margin) if answers.like and width.mean > margin else ""
     # Wrong answers that follow a rule, at combinations whose errors are larger one by one, are no accident however
     # much errors vary.
     likely = speaks and width.mean > margin + most and (answers.like or width.low > 0)
@@ -273,14 +273,15 @@ def _instead(answers: Answers, error: FloatArray, times: float, exist: int) -> s
     return f"about {max(2.0, np.ceil(need)):.0f} times as many rows of each combination" * (need <= MOST_TIMES)
 
 
-def _failing(answers: Answers, errors: FloatArray, margin: float) -> str:
-    """That most unseen combinations err by more than the margin beyond the mean of seen ones and beyond the noise, in a
-    clause, where a sign test shows it, and that seen ones do so less often (Fisher; each one-sided at .025). A few that
-    err most make an interval of the mean that reaches anywhere. Of a learner that answers unseen ones as seen ones at
-    most half exceed the mean of seen ones where errors are skewed to the right; where most are wrong everywhere, they
-    are not."""
+def _failing(answers: Answers, gap: Gap, margin: float) -> str:
+    """That most unseen combinations err by more than the margin beyond the mean of seen ones, beyond all that this mean
+    may stand for and beyond the noise, in a clause, where a sign test shows it, and that seen ones do so less often
+    (Fisher; each one-sided at .025). A few that err most make an interval of the mean that reaches anywhere. Of a
+    learner that answers unseen ones as seen ones at most half exceed the mean of seen ones where errors are skewed to
+    the right; where most are wrong everywhere, they are not."""
     each, at, beside = answers.error.mean(axis=0), answers.unseen, answers.compared
-    above = (each > each[beside].mean() + margin) & (errors.mean(axis=0) > margin)
+    least = max(float(each[beside].mean()) + margin, gap.seen.high if gap.seen.bounded else 0.0)
+    above = (each > least) & (gap.beyond.mean(axis=0) > margin)
     count, of = int(above[at].sum()), int(at.sum())
     if bdtrc(count - 1, of, 0.5) > 0.025 or more_often(count, of, int(above[beside].sum()), int(beside.sum())) > 0.025:
         return ""
