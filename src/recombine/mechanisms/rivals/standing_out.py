@@ -19,7 +19,7 @@ from recombine.mechanisms.answers.answered import Answers
 from recombine.mechanisms.answers.names import NOTHING, brief, share
 from recombine.mechanisms.compared.comparing import Comparison, average, unread
 from recombine.mechanisms.compared.losing import HALF, LITTLE, QUARTER, nothing_left
-from recombine.mechanisms.compared.overfitting import beside_training
+from recombine.mechanisms.compared.with_training import with_training
 from recombine.mechanisms.rivals.luck import at_least, by_luck, level_by_luck
 from recombine.mechanisms.rivals.outlying import MOST, outlying
 from recombine.statistics import FEW, FloatArray, Over, more_often
@@ -78,7 +78,7 @@ def stands_out(answers: Answers, comparison: Comparison, beyond: FloatArray, mar
     """What stands out. ``beyond``: errors beyond the noise (members × combinations)."""
     found, levels = standing_out(answers, comparison), levels_standing_out(answers, comparison, seed)
     weigh = _weighing(answers, beyond)
-    if len(found) and _as_often_where_seen(answers, len(found)):
+    if len(found) and _as_often_where_seen(answers, found):
         weigh, found = words(answers, found) if _few(answers) else weigh, found[:0]
     of_levels = np.any([answers.codes[:, j] == code for j, code in levels], axis=0) & answers.unseen
     found = found[~of_levels[found]] if levels else found
@@ -139,21 +139,31 @@ def _few(answers: Answers) -> bool:
     return answers.classes is not None and int(answers.unseen.sum()) < FEW
 
 
-def _as_often_where_seen(answers: Answers, count: int) -> bool:
+def _as_often_where_seen(answers: Answers, found: NDArray[np.int64]) -> bool:
     """Whether so many unseen combinations of classes would be wrong often enough if seen ones, of which some are as
     wrong, were no better (Fisher, one-sided at .05). Rows of one combination are wrong together. Of few unseen ones,
-    seen ones count as wrong with most of their rows, and it is asked though none is; else those whose training rows are
-    mostly wrong too, or that bad luck hardly gives."""
+    seen ones count as wrong with most of their rows, and it is asked though none is; else those that are wrong as far
+    beyond luck as the ones found, on new rows or on these and training rows together."""
     if answers.classes is None:
         return False
-    seen = np.flatnonzero(answers.compared)
-    wrong = answers.error.mean(axis=0)[seen] > HALF
-    if not _few(answers):
-        known, told = beside_training(answers)[1].mean(axis=0), answers.unseen | (answers.compared & answers.like)
-        wrong[wrong] = (known[seen][wrong] > HALF) | (by_luck(answers, told, seen[wrong]) <= LEVEL)
-        if not wrong.any():
-            return False
-    return more_often(count, int(answers.unseen.sum()), int(wrong.sum()), len(seen)) > LEVEL
+    if _few(answers):
+        wrong = answers.error.mean(axis=0)[answers.compared] > HALF
+    elif not (wrong := _as_far_beyond_luck(answers, found)).any():
+        return False
+    return more_often(len(found), int(answers.unseen.sum()), int(wrong.sum()), len(wrong)) > LEVEL
+
+
+def _as_far_beyond_luck(answers: Answers, found: NDArray[np.int64]) -> NDArray[np.bool_]:
+    """Which seen combinations are."""
+    told = answers.unseen | (answers.compared & answers.like)
+    most = by_luck(answers, told, found).max()
+    wrong = {tuple(code): False for code in answers.codes[answers.compared].tolist()}
+    for asked in (answers, with_training(answers)):
+        if asked is not None:
+            rows = np.flatnonzero(asked.compared)
+            far = rows[by_luck(asked, asked.unseen | (asked.compared & asked.like), rows) <= most]
+            wrong |= {tuple(code): True for code in asked.codes[far].tolist()}
+    return np.array(list(wrong.values()))
 
 
 def levels_standing_out(answers: Answers, comparison: Comparison, seed: int = 0) -> list[Level]:
