@@ -23,11 +23,11 @@ WHEN = {"predicted_start": "before training", "predicted_end": "after training",
 CONTEXTS = (pl.col("network") == "convnet-published") & TASK.is_in(list(CD))
 BY_DISTANCE = CONTEXTS | (CONVNET & (TASK != FEW_ANCHORS) & ~(TASK.is_in(list(CD)) & CONTEXTS.any()))
 """Sets that have a claim of their own at each distance, context dependence as the paper draws it where that was run."""
-AS_PAPER, SHORTER = "as the paper trains", "shorter, at a higher rate"
-TRAINED = {"convnet-faithful": AS_PAPER, "convnet": SHORTER, "convnet-published": SHORTER}
+AS_PAPER, SAME, OTHER = "as the paper trains", "a tenth as long, same maps", "a tenth as long, other maps"
+TRAINED = {"convnet-faithful": AS_PAPER, "convnet-own": SAME, "convnet": OTHER, "convnet-published": OTHER}
 PUBLISHED = {"cd3": CONTEXT_ACCURACY[3], "equivalence": EQUIVALENCE_ACCURACY}
-TRAINED_BOTH_WAYS = ((TASK == "cd3") & pl.col("network").is_in(["convnet-faithful", "convnet-published"])) | (
-    (TASK == "equivalence") & pl.col("network").is_in(["convnet-faithful", "convnet"])
+TRAINED_BOTH_WAYS = ((TASK == "cd3") & pl.col("network").is_in(["convnet-faithful", "convnet-own", "convnet-published"])) | (
+    (TASK == "equivalence") & pl.col("network").is_in(["convnet-faithful", "convnet-own", "convnet"])
 )
 KIND = (
     pl.when(DENSE & LAZY).then(pl.lit("one layer, σ = 1")).when(DENSE).then(pl.lit("one layer, σ ≤ .1"))
