@@ -167,6 +167,14 @@ def test_networks_that_were_trained_apart_are_members():
             measure(odd, sums())
 
 
+def test_members_that_agree_leave_as_much_open_as_one():
+    one, three = (measure([Table(scores(CODES.sum(1))) for _ in range(count)], sums()) for count in (1, 3))
+    assert three.unseen.mean == 0
+    assert three.unseen.high == pytest.approx(one.unseen.high)
+    assert three.unseen.high > 0.1
+    assert three.gap.high == pytest.approx(one.gap.high)
+
+
 def test_named_inputs_go_by_keyword_and_what_does_not_take_them_is_said():
     table = Table(scores(CODES[:, 0]))
     named = {"right": ONE_HOT[:, SIDE:], "left": ONE_HOT[:, :SIDE]}
@@ -427,7 +435,7 @@ def test_each_of_several_numbers_counts_by_its_own_spread():
         task = FixedTask(SPACE, TRAIN, ~TRAIN, ONE_HOT, torch.stack([size * sum_, apart], 1), CODES, loss=squared_error)
         found = measure(Table(torch.stack([size * sum_, by_heart], 1)), task)
         assert found.verdict == "unclear"  # seen combinations have training rows alone
-        assert "1 0.00 (seen ones 0.00), 2 " in found.notes[0]
+        assert "1 composes (error 0.00 on unseen ones, 0.00 on seen ones); 2 unclear (error 3." in found.notes[0]
         off.append(found.unseen.low)
         assert measure(Table(torch.stack([size * sum_, apart], 1)), task).verdict == "composes"
     assert off[0] > 0.5

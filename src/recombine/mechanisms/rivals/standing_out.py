@@ -154,15 +154,18 @@ def _as_often_where_seen(answers: Answers, found: NDArray[np.int64]) -> bool:
 
 
 def _as_far_beyond_luck(answers: Answers, found: NDArray[np.int64]) -> NDArray[np.bool_]:
-    """Which seen combinations are."""
+    """Which seen combinations are. Fewer rows may all be wrong and be luck more easily: those count below .05."""
     told = answers.unseen | (answers.compared & answers.like)
     most = by_luck(answers, told, found).max()
     wrong = {tuple(code): False for code in answers.codes[answers.compared].tolist()}
     for asked in (answers, with_training(answers)):
-        if asked is not None:
-            rows = np.flatnonzero(asked.compared)
-            far = rows[by_luck(asked, asked.unseen | (asked.compared & asked.like), rows) <= most]
-            wrong |= {tuple(code): True for code in asked.codes[far].tolist()}
+        if asked is None:
+            continue
+        rows = np.flatnonzero(asked.compared)
+        wholly = asked.error.mean(axis=0)[rows] >= 1 - NOTHING
+        chance = by_luck(asked, asked.unseen | (asked.compared & asked.like), rows)
+        far = rows[(chance <= most) | (wholly & (chance <= LEVEL))]
+        wrong |= {tuple(code): True for code in asked.codes[far].tolist()}
     return np.array(list(wrong.values()))
 
 
