@@ -1,8 +1,8 @@
 """Do effects add up in the log-odds of classes, on the combinations that were seen?
 
 Score tests of every pair on top of the additive log-odds (`logits`), their largest compared with answers drawn from
-that fit; with several rows in a cell also its deviance, of three or more classes against that of answers drawn; where
-repeated rows always agree, whether any additive log-odds separates the classes (linear programme).
+that fit; with several rows in a cell also its deviance, compared likewise; where repeated rows always agree, whether
+any additive log-odds separates the classes (linear programme).
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ from recombine.support.table import Target
 
 ONE_CLASS = "only one class occurs in training, so nothing contradicts an additive log-odds."
 SEVERAL = 5
-"""Rows in a cell, on average, from which a deviance is compared with χ²."""
+"""Rows in a cell, on average, from which a deviance tells anything."""
 
 
 def log_odds(
@@ -33,17 +33,15 @@ def log_odds(
     certain = bool(((shares > 0).sum(axis=1) == 1).all())
     if certain and counts.sum() > len(counts):
         return _separable(x, shares.argmax(axis=1), largest)
-    fit, tests = Logits.of(x, shares, counts), []
-    several, answers = counts.mean() >= SEVERAL, shares[:, :, None]
-    if pairs or (several and shares.shape[1] > 2):
-        answers = np.concatenate([answers, fit.drawn()], axis=2)
-    left, gained = fit.left(answers)
-    if pairs:
-        tests.append(_score(fit, pairs, left))
-    if several:
-        tests.append(_deviance(fit.deviance(answers) - gained, (len(shares) - rank) if shares.shape[1] == 2 else None))
-    if not tests:
+    several = counts.mean() >= SEVERAL and len(shares) > rank
+    if not (pairs or several):
         return untested("too few rows per combination to tell noise from answers that do not add up.")
+    fit = Logits.of(x, shares, counts).less_sure(shares)
+    answers = np.concatenate([shares[:, :, None], fit.drawn()], axis=2)
+    left, gained = fit.left(answers)
+    tests = [_score(fit, pairs, left)] if pairs else []
+    if several:
+        tests.append(_deviance(fit.deviance(answers) - gained))
     return verdict(tests, "an additive log-odds")
 
 
@@ -100,11 +98,11 @@ def _separated(words: str) -> Additivity:
     return Additivity("separability", False, None, None, words)
 
 
-def _deviance(deviance: Floats, freedom: int | None) -> Found:
-    """Of the first of these against χ² of so many degrees of freedom; None: against a multiple of χ² that has mean and
-    variance of the others, drawn from the fit. Of three classes some are rare in any few rows, and χ² is off."""
+def _deviance(deviance: Floats) -> Found:
+    """Of the first of these against a multiple of χ² that has mean and variance of the others, drawn from the fit. Of
+    few rows, or of rare classes, χ² of the degrees of freedom is off."""
     from scipy.special import gammaincc
 
-    mean, variance = (freedom, 2 * freedom) if freedom else (float(f(deviance[1:])) for f in (np.mean, np.var))
+    mean, variance = float(deviance[1:].mean()), float(deviance[1:].var())
     p = float(gammaincc(mean**2 / variance, max(float(deviance[0]), 0.0) * mean / variance))
     return Found("deviance", p, "deviance test")

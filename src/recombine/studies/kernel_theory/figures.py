@@ -26,8 +26,9 @@ BY_DISTANCE = CONTEXTS | (CONVNET & (TASK != FEW_ANCHORS) & ~(TASK.is_in(list(CD
 AS_PAPER, SAME, OTHER = "as the paper trains", "a tenth as long, same maps", "a tenth as long, other maps"
 TRAINED = {"convnet-faithful": AS_PAPER, "convnet-own": SAME, "convnet": OTHER, "convnet-published": OTHER}
 PUBLISHED = {"cd3": CONTEXT_ACCURACY[3], "equivalence": EQUIVALENCE_ACCURACY}
-TRAINED_BOTH_WAYS = ((TASK == "cd3") & pl.col("network").is_in(["convnet-faithful", "convnet-own", "convnet-published"])) | (
-    (TASK == "equivalence") & pl.col("network").is_in(["convnet-faithful", "convnet-own", "convnet"])
+TRAINED_BOTH_WAYS = pl.col("network").is_in([*TRAINED]) & (
+    ((TASK == "cd3") & (pl.col("network") != "convnet"))
+    | ((TASK == "equivalence") & (pl.col("network") != "convnet-published"))
 )
 KIND = (
     pl.when(DENSE & LAZY).then(pl.lit("one layer, σ = 1")).when(DENSE).then(pl.lit("one layer, σ ≤ .1"))
