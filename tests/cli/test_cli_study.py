@@ -256,3 +256,40 @@ def test_interrupting_says_that_finished_runs_are_kept(run: Call, monkeypatch: p
     code, out, err = run()
     assert (code, out) == (130, "")
     assert "finished runs are kept" in err
+
+
+VARIED = """
+from dataclasses import replace
+
+import recombine as rc
+
+toy = rc.find_study("gradient-toy")
+
+
+def settings(size, members):
+    return {name: replace(s, run=s.run.replace(batch_size=BATCH)) for name, s in toy.settings(size, members).items()}
+
+
+STUDY = replace(toy, name="batches", settings=settings)
+"""
+
+
+def test_a_variation_says_what_it_changes_before_it_runs_and_is_refused_where_that_is_nothing(
+    call: Call, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    Path("idle_batches.py").write_text(VARIED.replace("BATCH", "10"), encoding="utf-8")
+    run = ("study", "run", "./idle_batches.py", "--scale", "smoke", "--device", "cpu", "--store", "mine")
+    for more in ((), ("--dry-run",), ("--only", "redundant"), ("--json",)):
+        assert "'batches' changes nothing of 'gradient-toy' at smoke scale" in refused(call(*run, *more))
+    assert [path.name for path in tmp_path.iterdir() if path.suffix != ".py" and path.name != "__pycache__"] == []
+    assert "batches changes of gradient-toy: no run differs." in call("study", "show", "./idle_batches.py")[1]
+    Path("other_batches.py").write_text(VARIED.replace("BATCH", "20"), encoding="utf-8")
+    code, out, _ = call("study", "run", "./other_batches.py", *run[3:], "--only", "redundant")
+    assert code == 0
+    told = " ".join(out.split())
+    assert told.startswith("batches changes of gradient-toy: batch_size is 20 instead of 10, in all 7 runs.")
+
+
+def test_members_that_change_no_run_are_refused(call: Call) -> None:
+    assert "change no run of gradient-toy" in refused(call("study", "run", "gradient-toy", "--members", 256))

@@ -15,7 +15,7 @@ import pytest
 
 from recombine.errors import InputError
 from recombine.reporting import claims_latex, claims_markdown, write_study
-from recombine.reporting.escaped import latex_text, markdown_text
+from recombine.reporting.escaped import markdown_text
 from recombine.reporting.export import measured_text
 from recombine.reporting.study import write_results
 from recombine.statistics import Interval
@@ -133,9 +133,6 @@ def test_what_would_be_shown_as_zeros_alone_is_shown_in_powers(result: StudyResu
 
 
 def test_text_stays_text() -> None:
-    assert latex_text(r"\input{x} $1 & 50% #_^~ <b>") == (
-        r"\textbackslash{}input\{x\} \$1 \& 50\% \#\_\textasciicircum{}\textasciitilde{} \textless{}b\textgreater{}"
-    )
     assert markdown_text("a|b *c* _d_ [e](f) <g>\nh `i`") == r"a\|b \*c\* \_d\_ \[e\]\(f\) \<g\> h \`i\`"
 
 

@@ -13,13 +13,18 @@ import pytest
 
 import recombine as rc
 from recombine.errors import InputError
+from recombine.models import ConvNet, EmbeddingCNN, OddOneOutNet, PairCNN, PixelTransformer, ResNet
 from recombine.reporting.overview import overall, write_overview
 from recombine.reporting.study import called, study_view
+from recombine.runs.training import TrainingRun
 from recombine.studies import Claim, Setting, StudyResult, cells, find_study
 from recombine.studies.committed import read_results, read_tables
 from recombine.studies.gradient_toy import STUDY
-from recombine.studies.running import OF_COMMITTED, judged, run_study
+from recombine.studies.running import OF_COMMITTED, checked, judged, run_study
 from recombine.studies.tables import derived
+from recombine.studies.unread import same, unread
+from recombine.studies.variation import asked, changes
+from recombine.tasks import ToyTask
 
 RESULTS = Path(__file__).parents[2] / "results"
 Settings = Callable[[Any, int | None], Mapping[str, Setting]]
@@ -48,12 +53,135 @@ def varied(committed: StudyResult) -> StudyResult:
 def test_what_a_variation_changes_is_found_in_the_descriptions_of_its_runs(
     committed: StudyResult, varied: StudyResult
 ) -> None:
-    assert varied.changes == ("optimizer is adam (lr 0.01), not sgd (lr 0.1), in all 7 runs",)
+    assert varied.changes == ("optimizer is adam (lr 0.01) instead of sgd (lr 0.1), in all 7 runs",)
     assert committed.changes == ()
     few = replace(STUDY, name="few", settings=part_of(STUDY, "redundant"), claims=STUDY.claims[1:])
     told = replace(committed, study=few).changes
     assert told[0].startswith("not run here: uninformative, redundant-playground")
     assert told[1] == "claims not asked here: toy-wrong-quarter"
+
+
+READERS = find_study("forced-rendering")
+
+
+def filters(run: Any, count: int = 128) -> Any:
+    model = getattr(run, "model", None)
+    return run.replace(model=model.replace(filters=count)) if isinstance(model, PairCNN) else run
+
+
+def convolves(run: Any) -> bool:
+    return getattr(getattr(run, "model", None), "convolutions", 0) > 0
+
+
+def with_runs(study: Any, change: Callable[[Any], Any], name: str = "mine", beside: str = "") -> Any:
+    """The study with every run changed, or with the changed runs ``beside`` its own."""
+
+    def settings(size: Any, members: int | None) -> Mapping[str, Setting]:
+        own = study.settings(size, members)
+        made = {n + beside: replace(s, run=change(s.run)) for n, s in own.items()}
+        return {**own, **made} if beside else made
+
+    return replace(study, name=name, settings=settings)
+
+
+def test_a_change_is_told_with_both_values_the_fields_name_and_its_runs() -> None:
+    """Values that are at their default are told too, which descriptions leave out."""
+
+    def longer(run: Any) -> Any:
+        return run.replace(steps=512, seed=1) if run.task.second == "redundant" else run.replace(batch_size=None)
+
+    told = changes(with_runs(STUDY, longer), "smoke")
+    of = "redundant, redundant-playground, redundant-epochs, redundant-many"
+    assert "seed is 1 instead of 0, in the runs " + of in told
+    assert "steps is 512 instead of 256, in the runs redundant, redundant-playground, redundant-many" in told
+    assert not any("redundant-epochs" in one for one in told if one.startswith("steps")), "they are 512 anyway"
+    assert told[-1].startswith("batch_size is none instead of 10, in the runs uninformative, ")
+    inner = changes(with_runs(STUDY, lambda run: run.replace(model=run.model.replace(activation="tanh"))), "smoke")
+    assert inner == ("model.activation is tanh instead of relu, in all 7 runs",)
+
+
+def test_a_variation_that_changes_nothing_is_refused_before_anything_is_run(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("recombine.studies.running.get_or_compute", lambda *_, **__: pytest.fail("run"))
+    same_value = with_runs(STUDY, lambda run: run.replace(optimizer=rc.SGD(lr=0.1)))
+    for study in (same_value, replace(same_value, claims=STUDY.claims[:1]), STUDY.only(STUDY.runs("smoke"))):
+        with pytest.raises(InputError, match=r"changes nothing of 'gradient-toy' at smoke scale"):
+            run_study(study, "smoke", store=tmp_path)
+    for more in ({"tables": dict(STUDY.tables)}, {"scales": dict(STUDY.scales)}):
+        assert replace(STUDY, name="copied", **more).varies is None, "what is equal is no change"
+
+
+@pytest.mark.parametrize("beside", ["", "-wide"])
+def test_filters_without_convolutions_are_refused_and_it_is_said_what_would_read_them(beside: str) -> None:
+    wide = with_runs(READERS, filters, beside=beside)
+    name = "read-dense-wide (beside read-dense)" if beside else "read-dense"
+    told = f"model.filters is 128 instead of 8, in {name}; nothing there reads it (it would be read where "
+    with pytest.raises(InputError) as refused:
+        checked([wide], "quick", None)
+    assert told + "model.convolutions is 2)" in str(refused.value)
+    assert "read-cnn" not in str(refused.value)
+    checked([wide], "smoke", None)  # where the perceptron is not trained
+    some = with_runs(READERS, lambda run: filters(run) if convolves(run) else run)
+    checked([some], "quick", None)
+    assert changes(some, "quick") == ("model.filters is 128 instead of 8, in the runs read-cnn, read-cnn-ramp",)
+
+
+def test_a_field_that_nothing_reads_beside_one_that_is_read_is_told() -> None:
+    both = with_runs(READERS, lambda run: filters(run).replace(seed=5) if isinstance(run, TrainingRun) else run)
+    checked([both], "quick", None)
+    told = [change for change in changes(both, "quick") if "filters" in change]
+    said = [("nothing there reads it" in change, "read-dense" in change) for change in told]
+    assert said == [(False, False), (True, True)]
+
+
+def toy(model: Any, **more: Any) -> TrainingRun:
+    return TrainingRun(task=ToyTask(), model=model, members=2, steps=1, optimizer=rc.SGD(lr=0.1), **more)
+
+
+FLAT, BENT = rc.Perceptron(widths=(2, 2)), rc.Perceptron(widths=(2, 4, 2))
+SMALL = ResNet(shape=(1, 8, 8), channels=(2, 4), blocks=1)
+
+
+@pytest.mark.parametrize(("one", "other", "path"), [
+    (toy(FLAT), toy(FLAT.replace(activation="tanh")), "model.activation"),
+    (toy(SMALL), toy(SMALL.replace(widen=2)), "model.widen"),
+    (toy(OddOneOutNet(encoder=SMALL)), toy(OddOneOutNet(encoder=SMALL.replace(widen=2))), "model.encoder.widen"),
+    (toy(EmbeddingCNN(side=4)), toy(EmbeddingCNN(side=4, terms=4)), "model.terms"),
+    (toy(BENT), toy(BENT, penalty_weight=0.5), "penalty_weight"),
+    (toy(BENT), toy(BENT, stop_every=9), "stop_every"),
+])  # fmt: skip
+def test_what_computes_the_same_is_known(one: TrainingRun, other: TrainingRun, path: str) -> None:
+    assert one.address != other.address
+    assert same(one, other)
+    assert list(unread(one, other)) == [path]
+
+
+@pytest.mark.parametrize(("one", "other"), [
+    (toy(BENT), toy(BENT.replace(activation="tanh"))),
+    (toy(BENT), toy(BENT.replace(start="tensorflow"))),  # the same shapes, drawn otherwise
+    (toy(SMALL), toy(SMALL.replace(norm="instance"))),
+    (toy(SMALL.replace(block="bottleneck")), toy(SMALL.replace(block="bottleneck", widen=2))),
+    (toy(EmbeddingCNN(side=4)), toy(EmbeddingCNN(side=4, terms=3))),
+    (toy(PixelTransformer(inputs=2, side=2, dim=4, heads=1)), toy(PixelTransformer(inputs=2, side=2, dim=4, heads=2))),
+    (toy(BENT), toy(BENT, seed=1)),
+    (toy(BENT, fit_below=0.1), toy(BENT, fit_below=0.1, stop_every=9)),
+    (toy(FLAT), toy(FLAT.replace(activation="tanh"), seed=1)),
+    (toy(ConvNet(shape=(1, 4, 4))), toy(ConvNet(shape=(1, 4, 4), kernel=6))),  # neither can be built
+])  # fmt: skip
+def test_nothing_is_called_the_same_that_is_not_known_to_be(one: TrainingRun, other: TrainingRun) -> None:
+    assert not same(one, other)
+
+
+def test_members_and_precision_that_change_no_run_are_refused(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("recombine.studies.running.get_or_compute", lambda *_, **__: pytest.fail("run"))
+    with pytest.raises(InputError, match="256 members change no run of gradient-toy at quick scale"):
+        run_study(STUDY, "quick", members=256, store=tmp_path)
+    with pytest.raises(InputError, match="precision tf32 changes no run of break-it-down at quick scale"):
+        run_study(replace(find_study("break-it-down"), precision="tf32"), "quick", store=tmp_path)
+    assert asked(STUDY, "smoke", 16) == ("members is 16 instead of 32, in the runs redundant-many, uninformative-many",)
+    assert asked(replace(STUDY, precision="tf32"), "smoke") == ("precision is tf32 instead of float32, in all 7 runs",)
+    assert asked(STUDY, "smoke") == ()
 
 
 def test_a_variation_is_named_and_counted_apart_and_explains_nothing(

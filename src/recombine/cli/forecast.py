@@ -26,11 +26,8 @@ def forecast(
     """Print the plan of studies. Nothing is written, not even where the store would be."""
     from recombine.cli.progress import waiting
     from recombine.runs.planning import forecast as look_ahead, makespan
-    from recombine.studies.running import checked
     from recombine.training import pick_device
 
-    for study in studies:
-        checked(study, members)
     workers, chosen = workers_of(on, device), str(pick_device(device))
     runs = {f"{study.name}/{name}": run for study in studies for name, run in study.runs(scale, members).items()}
     with waiting(f"timing a few steps of each training on this {chosen}", quiet=as_json):

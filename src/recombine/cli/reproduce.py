@@ -40,9 +40,10 @@ def reproduce(
     from recombine.reporting.provenance import duration
     from recombine.runs import Store
     from recombine.studies import STUDIES, run_studies
+    from recombine.studies.running import checked
 
     started = time.monotonic()
-    studies = list(STUDIES.values())
+    studies = checked(list(STUDIES.values()), scale, members)
     if dry_run:
         return forecast(studies, scale, members, store, device, on, as_json)
     check_place(on, device)

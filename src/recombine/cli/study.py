@@ -25,14 +25,14 @@ from recombine.cli.options import (
     StorePath,
     words,
 )
-from recombine.cli.printing import console, counted, print_json, say, shown
+from recombine.cli.printing import console, counted, print_json, say, shown, wrapped
 from recombine.errors import InputError
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
     from recombine.runs import Run, Store
-    from recombine.studies.study import Study, StudyResult
+    from recombine.studies.study import Scale as ScaleName, Study, StudyResult
 
 app = cyclopts.App(
     name="study",
@@ -109,6 +109,8 @@ def show(name: Name, /, *, scale: Scale = "quick", as_json: Json = False) -> Non
     Example: recombine study show gradient-toy --scale paper"""
     from recombine.studies import find_study
     from recombine.studies.committed import carried
+    from recombine.studies.study import address_of
+    from recombine.studies.variation import changes
 
     study = find_study(name)
     planned, verdicts = study.runs(scale, None), carried().get(study.name, {})
@@ -127,7 +129,7 @@ def show(name: Name, /, *, scale: Scale = "quick", as_json: Json = False) -> Non
         runs = {n: {"address": run.address, **run.describe()} for n, run in planned.items()}
         print_json({
             "study": name, "scale": scale, "claims": claims, "runs": runs,
-            "deviations": list(study.notes.deviations),
+            "deviations": list(study.notes.deviations), "changes": list(changes(study, scale)),
         })  # fmt: skip
         return
     from rich.table import Table
@@ -135,6 +137,7 @@ def show(name: Name, /, *, scale: Scale = "quick", as_json: Json = False) -> Non
     where = console()
     where.print(shown(study.title, "bold"))
     where.print(shown(f"{study.question}\n"))
+    say_changes(study, scale, None)
     if paper := study.paper:
         where.print(shown(f"{paper.authors} ({paper.year}). {paper.title}. {paper.url}\n"))
     table = Table("claim", "sentence, and what would make it hold", box=None)
@@ -147,7 +150,8 @@ def show(name: Name, /, *, scale: Scale = "quick", as_json: Json = False) -> Non
             words += f"\nat paper scale: {', '.join(verdict[key] for key in ('status', 'how') if verdict[key])}"
         table.add_row(shown(claim.id), shown(words))
     where.print(table)
-    where.print(shown(f"\n{counted(len(planned), 'run')} at {scale} scale", "bold"))
+    together = address_of(one.address for one in planned.values())[:12]
+    where.print(shown(f"\n{counted(len(planned), 'run')} at {scale} scale, together {together}", "bold"))
     table = Table("run", "members", "steps", "address", box=None, pad_edge=False)
     for run_name, planned_run in planned.items():
         told = planned_run.describe()
@@ -188,13 +192,19 @@ def run(
     from recombine.cli.progress import study_progress
     from recombine.runs import Store
     from recombine.studies import find_study, run_study
+    from recombine.studies.running import checked
+    from recombine.studies.variation import refuse_unasked
 
-    study = replace(find_study(name), precision=precision)
+    study = whole = replace(find_study(name), precision=precision)
+    checked([study], scale, members)
     if only is not None:
         if fail_on:
             raise InputError("--only judges no claim, so there is nothing for --fail-on.")
         study = study.only(words(only))
+        refuse_unasked([study], scale, members)
     planned = study.runs(scale, members)
+    if not as_json:
+        say_changes(whole, scale, members)
     if dry_run:
         return forecast([study], scale, members, store, device, on, as_json)
     check_place(on, device, precision)
@@ -219,13 +229,19 @@ def run(
     return int(any(result.counts()[status] for status in fail_on or ()))
 
 
+def say_changes(study: Study[Any], scale: ScaleName, members: int | None) -> None:
+    """Say before anything is run what is changed of the study that it was made of, field by field."""
+    from recombine.studies.variation import changes
+
+    if told := changes(study, scale, members):
+        wrapped(f"{study.name} changes of {study.original.name}: {'; '.join(told)}.\n")
+
+
 def _store(study: Study[Any], runs: Mapping[str, Run], store: Store, device: str, on: str, as_json: bool) -> int:
     """Some runs of a study, computed and stored."""
     from recombine.cli.progress import study_progress
     from recombine.runs import get_or_compute
-    from recombine.studies.running import checked
 
-    checked(study, None)
     with study_progress([(study.name, runs)], quiet=as_json) as (progress, on_done):
         get_or_compute(store, runs, device=device, on=on, progress=progress, on_done=on_done)
     if as_json:

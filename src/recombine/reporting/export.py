@@ -5,9 +5,13 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 
+from recombine import __version__
 from recombine.figures.data import decimals_for, number
-from recombine.reporting.escaped import latex_frame, latex_text, markdown_text
+from recombine.reporting.citing import PACKAGE, package_entry, paper_entry, paper_key
+from recombine.reporting.escaped import markdown_text
+from recombine.reporting.latex import latex_frame, latex_text
 from recombine.studies.claims import READ_FROM, WHOSE, ClaimResult, Whose
+from recombine.studies.study import StudyResult
 
 SIGN = {"holds": "✓", "fails": "✗", "open": "~", "not fitted": "–", "not run": "·"}
 
@@ -96,10 +100,36 @@ def claims_markdown(claims: Sequence[ClaimResult]) -> str:
 def claims_latex(claims: Sequence[ClaimResult], caption: str, label: str) -> str:
     """A booktabs table, the paper's claims first, then ours; a measured figure is bold where its claim holds, and
     nowhere else."""
+    return _claims_frame(claims, latex_text(caption), label)
+
+
+def study_latex(result: StudyResult) -> str:
+    """The claims of a study as such a table, whose caption says of which paper, runs and version they are; BibTeX
+    entries stand above it as comments."""
+    study, name = result.study, latex_text(result.study.name)
+    title = f"{study.title} ({study.name}, made of {study.varies.name})" if study.varies else study.title
+    cited = rf"~\cite{{{paper_key(study.paper)}}}" if study.paper else ""
+    origin = [f"study {name} at {result.scale} scale"]
+    comments = [f"made by: {result.command}".replace("\\", "?")]  # no command, should somebody take the % away
+    if result.provenance:
+        count = len(result.provenance)
+        origin.append(f"{count} run{'s' * (count > 1)} \\texttt{{{result.address[:12]}}}")
+        comments.append(f"runs: {result.address}, the SHA-256 of their addresses in study.json, sorted, one a line")
+    caption = (
+        rf"{latex_text(title)}: published{cited} and measured figures. "
+        rf"Made with {PACKAGE} {latex_text(__version__)}~\cite{{{PACKAGE}}}: {', '.join(origin)}."
+    )
+    if changed := "; ".join((*result.changes, *result.asked)):
+        caption += f" {latex_text(f'Changed: {changed}.')}"
+    comments += ["what the caption cites:", *(paper_entry(study.paper) if study.paper else ()), *package_entry()]
+    return _claims_frame(result.claims, caption, f"tab:{study.name}", comments)
+
+
+def _claims_frame(claims: Sequence[ClaimResult], caption: str, label: str, comments: Sequence[str] = ()) -> str:
     whose = [(owner, [claim for claim in claims if claim.claim.whose == owner]) for owner in WHOSE]
     rows = [row for owner, some in whose if some for row in ([_heading(owner)], *_rows(some))]
     head = ("Claim", "Published", r"Measured (95\,\% interval)", "Members", "Status")
-    return latex_frame(r">{\raggedright\arraybackslash}p{0.45\linewidth}rrrl", head, rows, caption, label)
+    return latex_frame(r">{\raggedright\arraybackslash}p{0.45\linewidth}rrrl", head, rows, caption, label, comments)
 
 
 def _heading(owner: Whose) -> str:

@@ -7,6 +7,7 @@ from math import isfinite
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from recombine import __version__
 from recombine.errors import InputError
 from recombine.figures import theme
 from recombine.figures.data import label
@@ -16,8 +17,9 @@ from recombine.mechanisms.answers.names import brief, ranged, score, share
 from recombine.mechanisms.causes.simpler_rules import BEHAVIOUR
 from recombine.mechanisms.verdicts.result import ERROR_WORDS
 from recombine.mechanisms.verdicts.verdict_words import in_part, noise_words
-from recombine.reporting.escaped import latex_frame, latex_text, markdown_text
+from recombine.reporting.escaped import markdown_text
 from recombine.reporting.html import responsive_svg
+from recombine.reporting.latex import latex_frame, latex_text
 from recombine.reporting.page import render
 from recombine.result import safe_csv
 
@@ -163,7 +165,7 @@ def latex_table(head: Sequence[str], rows: Sequence[Sequence[str]], caption: str
         "l" + (r">{\raggedright\arraybackslash}p{0.3\linewidth}" if len(head) > 4 else "l") + "l" * (len(head) - 2)
     )
     cells = [[latex_text(cell) for cell in row] for row in (head, *rows)]
-    return latex_frame(columns, cells[0], cells[1:], caption, name)
+    return latex_frame(columns, cells[0], cells[1:], latex_text(caption), name, [f"made by recombine {__version__}"])
 
 
 def _errors_csv(result: MeasureResult) -> bytes:

@@ -17,13 +17,13 @@ from recombine.reporting.drawing import Drawing
 from recombine.reporting.escaped import markdown_text
 from recombine.reporting.export import (
     SIGN,
-    claims_latex,
     claims_markdown,
     everyone_text,
     measured_parts,
     members_text,
     published_from,
     published_text,
+    study_latex,
 )
 from recombine.reporting.page import render
 from recombine.reporting.provenance import arranged, computing
@@ -110,15 +110,14 @@ def write_results(result: StudyResult, folder: Path) -> None:
 def _write_texts(result: StudyResult, out: Path, tables: Mapping[str, bytes]) -> None:
     for name, table in tables.items():
         write(out / "tables" / f"{file_name(name)}.parquet", table)
-    study, changed = result.study, "; ".join(result.changes)
-    title = f"{study.title} ({called(study)})" if study.varies else study.title
-    caption = f"{title}: published and measured figures ({result.scale} scale)."
-    caption += f" Changed: {changed}." if changed else ""
+    changed = "; ".join((*result.changes, *result.asked))
+    title = f"{result.study.title} ({called(result.study)})" if result.study.varies else result.study.title
+    caption = f"{title}: published and measured figures ({result.scale} scale). Changed: {changed}."
     texts = {
         "claims.json": json.dumps(result.to_dict(), ensure_ascii=False, indent=1, allow_nan=False) + "\n",
         "study.json": json.dumps(study_record(result), ensure_ascii=False, indent=1, allow_nan=False) + "\n",
         "claims.md": (f"{markdown_text(caption)}\n\n" if changed else "") + claims_markdown(result.claims),
-        "claims.tex": claims_latex(result.claims, caption, f"tab:{result.study.name}"),
+        "claims.tex": study_latex(result),
     }
     for name, text in texts.items():
         write(out / name, text.encode())

@@ -55,6 +55,13 @@ class TrainingRun(Run):
         alone: TrainingRun = self.replace(members=(0,))
         return alone
 
+    def unread(self) -> dict[str, str]:
+        """The fields that nothing reads as the others stand, each with where it would be read."""
+        found = {} if self.penalty is not None else {"penalty_weight": "penalty is given"}
+        if self.stop_below is None and self.fit_below is None:
+            found |= dict.fromkeys(("stop_on", "stop_every"), "stop_below or fit_below is given")
+        return found
+
     def plan(self, device: str) -> RunPlan:
         """Its stacks can be trained apart."""
         plan, members = plan_training(device=device, **self.how())

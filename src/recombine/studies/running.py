@@ -13,6 +13,7 @@ from recombine.runs import Store, StoredRun, get_or_compute
 from recombine.studies.finding import STUDIES, find_study
 from recombine.studies.study import Scale, Study, StudyResult
 from recombine.studies.tables import tables_of
+from recombine.studies.variation import refuse_idle, refuse_unasked
 from recombine.training.progress import told, watched
 
 OF_COMMITTED = "Of the committed runs, at paper scale: "
@@ -48,7 +49,7 @@ def run_studies(
 ) -> list[StudyResult]:  # fmt: skip
     """Several studies. Their runs are handed out together, so that no worker waits for the last run of a study; in
     progress and errors a run of one among several is called study/run."""
-    found = [checked(study, members) for study in studies]
+    found = checked(studies, scale, members)
     planned = {study.name: study.planned(scale, members) for study in found}
     called = "{0}/{1}" if len(found) > 1 else "{1}"
     runs = {called.format(of, name): s.run for of, settings in planned.items() for name, s in settings.items()}
@@ -96,15 +97,19 @@ def judged(result: StudyResult) -> StudyResult:
     return replace(result, claims=claims)
 
 
-def checked(study: Study[Any] | str, members: int | None) -> Study[Any]:
-    """The study, if it is one and can be run with that many members."""
-    if isinstance(study, str):
-        study = find_study(study)
-    if not isinstance(study, Study):
-        raise InputError(f"{study!r} is not a study; give its name, its file, or a Study.")
+def checked(studies: Sequence[Study[Any] | str], scale: Scale, members: int | None) -> list[Study[Any]]:
+    """The studies, if they are and can be run with that many members, and if what they change of others, or is asked
+    of them, changes something."""
+    found = [find_study(study) if isinstance(study, str) else study for study in studies]
+    for study in found:
+        if not isinstance(study, Study):
+            raise InputError(f"{study!r} is not a study; give its name, its file, or a Study.")
     if members is not None and members < 2:
         raise InputError(f"a study needs at least 2 members to give an interval, got {members}.")
-    return study
+    for study in found:
+        refuse_idle(study, scale, members)
+    refuse_unasked(found, scale, members)
+    return found
 
 
 def origin(run: StoredRun) -> dict[str, Any]:

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+import hashlib
 import re
-from collections.abc import Callable, Collection, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import Any, ClassVar, Generic, Literal, TypeVar
@@ -18,7 +19,7 @@ from recombine.studies.claims import WHOSE, Claim, ClaimResult, Status, Whose
 from recombine.studies.faithful import Faithful, Shares
 from recombine.studies.notes import Notes
 from recombine.studies.readings import Tables
-from recombine.studies.variation import changes
+from recombine.studies.variation import asked, changes
 from recombine.training.precision import Precision
 
 Scale = Literal["smoke", "quick", "paper"]
@@ -151,7 +152,7 @@ class Study(Generic[Size]):
     def varies(self) -> Study[Size] | None:
         """The original, where this one changes what is run or kept of it: what holds here says nothing of that."""
         before = self.original
-        same = (getattr(self, name) is getattr(before, name) for name in ("scales", "settings", "tables", "derived"))
+        same = (getattr(self, name) == getattr(before, name) for name in ("scales", "settings", "tables", "derived"))
         return None if all(same) else before
 
     def planned(self, scale: Scale, members: int | None = None) -> Mapping[str, Setting]:
@@ -190,6 +191,11 @@ class Study(Generic[Size]):
         # Reasons were written under other figures than those of a variation.
         notes = Notes() if self.varies and self.notes is self.varies.notes else self.notes
         return tuple(result.explained(*notes.of(result.claim.id)) for result in judged)
+
+
+def address_of(addresses: Iterable[str]) -> str:
+    """One address for several runs: SHA-256 of theirs, sorted, one a line."""
+    return hashlib.sha256("".join(f"{address}\n" for address in sorted(set(addresses))).encode()).hexdigest()
 
 
 def _unrounded(run: Run) -> bool:
@@ -260,10 +266,20 @@ class StudyResult(Result):
         """How long its runs took to compute, whenever that was."""
         return sum(float(run.get("seconds") or 0.0) for run in self.provenance.values())
 
+    @property
+    def address(self) -> str:
+        """SHA-256 over the addresses of its runs, whatever they are called."""
+        return address_of(str(run.get("address")) for run in self.provenance.values())
+
     @cached_property
     def changes(self) -> tuple[str, ...]:
         """What its study changes of the one that it was made of."""
         return changes(self.study, self.scale, self.members)
+
+    @cached_property
+    def asked(self) -> tuple[str, ...]:
+        """What the number of members and the precision that were asked for change of its runs."""
+        return asked(self.study, self.scale, self.members)
 
     @property
     def command(self) -> str:

@@ -79,6 +79,7 @@ def study_record(result: StudyResult) -> dict[str, Any]:
         "command": result.command,
         **({"made_of": result.study.original.name, "changes": list(result.changes)} if result.changes else {}),
         "tables": {name: table.height for name, table in result.tables.items()},
+        "address": result.address,
         "runs": {name: dict(run) for name, run in result.provenance.items()},
     }
 
