@@ -48,6 +48,9 @@ def measure(
     of up to ``combinations`` seen and as many unseen ones. ``against`` is another model, or several by name, asked the
     same.
 
+    Targets that are one-hot rows, chances of classes or labels of yes and no are judged as such; the loss of the task
+    says what outputs are, and a note how they were compared.
+
     A member counts as fitted if its training error is at most ``fitted`` above the noise and below what always giving
     the same answer costs; others are set aside and counted. ``margin`` is the gap up to which a learner counts as
     composing. ``noise`` is that of the answers where you know it (0: they follow from the factors exactly), as for

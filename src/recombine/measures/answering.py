@@ -128,8 +128,7 @@ def answers_of(
         trained = _read([], ensemble, task, shown, batch_size, seed)
     readers = _read([reader.another() for reader in trained], ensemble, task, asked, batch_size, seed)
     (whole, reason), *each = (
-        reader.answers(ensemble, task, asked, of)
-        for reader, of in zip(readers, trained or [None] * len(readers), strict=True)
+        reader.answers(ensemble, task, asked, trained[i] if trained else None) for i, reader in enumerate(readers)
     )
     return whole, reason, [answers for answers, _ in each], readers[0].form.said
 
