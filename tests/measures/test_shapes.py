@@ -98,8 +98,7 @@ def test_numbers_stay_numbers(loss, what):
     outputs = targets + 0.05 * noise(*targets.shape)
     found = asked(targets, outputs, loss)
     assert found.answers.kind == "number"
-    expected = targets[CODES.unique(dim=0, return_inverse=True)[1].argsort()[::5]]
-    assert found.answers.target.shape[1] == targets[0].numel() == expected[0].numel()
+    assert found.answers.target.shape[1] == targets[0].numel()
     assert found.unseen.mean < 0.2
     told = "judged as numbers, as no loss says" in " ".join(found.notes)
     assert told == (loss is None and what != "numbers")
