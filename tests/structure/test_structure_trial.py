@@ -72,7 +72,7 @@ def test_problems_in_every_usual_form_are_the_same_problems() -> None:
     rows = torch.nn.functional.one_hot(FIRST, 2)
     for first in (
         [X, FIRST], TensorDataset(X, FIRST), (X.numpy(), FIRST.numpy()), (X, FIRST.float()), (X, FIRST.bool()),
-        (X, FIRST[:, None]), (X, rows), (X, rows.float()),
+        (X, FIRST[:, None]), (X, rows), (X, rows.float()), (X, 0.9 * rows + 0.05),
     ):  # fmt: skip
         assert parts_alike(plain, taken_apart(first=first))
 
@@ -105,6 +105,7 @@ def test_named_inputs_go_by_keyword_and_several_one_after_the_other() -> None:
         (None, (X, FIRST + 0.5), "no class numbers, such as"),
         (None, (X, 0 * FIRST), "all problems of 'target' have the answer 0, "),
         (None, (X, X), r"shape \(36, 4\)"),
+        (None, (X, X.softmax(1)), r"Of chances of classes give targets.argmax\(1\); of labels"),
         (None, (X[:, :3], FIRST), r"problems of 'target', inputs \(2, 3\) of float32: The size"),
         (None, (X, [f"class {i}" for i in range(60)]), "targets are texts; .* whole number per class"),
         (None, (np.array(["red"] * 60), FIRST), "inputs are texts; "),

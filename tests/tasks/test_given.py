@@ -100,6 +100,7 @@ LOSSES: list[tuple[Any, Tensor, Tensor, Any]] = [
     (nn.CrossEntropyLoss(label_smoothing=0.1), OUT, Y, nn.CrossEntropyLoss(label_smoothing=0.1)),
     (functional.cross_entropy, OUT, Y.int(), lambda o, t: functional.cross_entropy(o, t.long())),
     (partial(functional.cross_entropy, label_smoothing=0.1), OUT, Y, nn.CrossEntropyLoss(label_smoothing=0.1)),
+    (nn.CrossEntropyLoss(), OUT, functional.one_hot(Y % 3, 3), lambda o, t: nn.CrossEntropyLoss()(o, t.float())),
     (nn.MSELoss(), OUT, OUT + 1, nn.MSELoss()),
     (nn.MSELoss(), ONE, Y, lambda o, t: functional.mse_loss(o[:, 0], t.float())),
     (squared_error, ONE, Y.float(), lambda o, t: functional.mse_loss(o[:, 0], t)),

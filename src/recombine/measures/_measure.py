@@ -48,6 +48,9 @@ def measure(
     of up to ``combinations`` seen and as many unseen ones. ``against`` is another model, or several by name, asked the
     same.
 
+    Targets that are one-hot rows, chances of classes or labels of yes and no are judged as such; the loss of the task
+    says what outputs are, and a note how they were compared.
+
     A member counts as fitted if its training error is at most ``fitted`` above the noise and below what always giving
     the same answer costs; others are set aside and counted. ``margin`` is the gap up to which a learner counts as
     composing. ``noise`` is that of the answers where you know it (0: they follow from the factors exactly), as for
@@ -86,8 +89,8 @@ def measure(
     extra: list[Finding] = []
     left_out: dict[str, str] = {}
     with as_ensemble(model, task) as ensemble:
-        answers, reason, each = answers_of(ensemble, task, asked, batch_size, seed)
-        others = _others(against, task, asked, batch_size, seed)
+        answers, reason, each, compared = answers_of(ensemble, task, asked, batch_size, seed)
+        others = _others(against, task, asked, batch_size, seed, answers.kind)
         by_itself = [judge(one, no_rules=reason, fitted=fitted, margin=margin, noise=noise, seed=seed) for one in each]
         if noise is not None and answers.classes is None:
             noise *= float(np.sqrt(np.mean(spreads(task, answers.target.shape[1]) ** -2.0)))
@@ -99,32 +102,43 @@ def measure(
         if first.verdict in FAILING:
             usable = ensemble.select(list(first.answers.members))
             _look_inside(usable, task, first.answers, extra, left_out, seed, min(1024, batch_size))
-    notes = [*asked.notes, *_each(by_itself)]
+    notes = [*asked.notes, *filter(None, [compared]), *_each(by_itself)]
     if members == 1 and not isinstance(model, Ensemble):
         notes.append("One model has no members to vary over: intervals are over combinations or examples.")
     return judged(extra=extra, left_out=left_out, notes=notes)
 
 
-def _others(against: Any, task: Task, asked: Asked, batch_size: int, seed: int) -> dict[str, Answers]:
+def _others(against: Any, task: Task, asked: Asked, batch_size: int, seed: int, kind: str) -> dict[str, Answers]:
     named = {} if against is None else against if isinstance(against, Mapping) else {"the other model": against}
     found = {}
     for name, model in named.items():
         with as_ensemble(model, task) as ensemble:
-            found[str(name)], *_ = answers_of(ensemble, task, asked, batch_size, seed)
+            answers, *_ = answers_of(ensemble, task, asked, batch_size, seed)
+        if answers.kind != kind:
+            own, others = ("numbers", "classes") if answers.kind == "number" else ("classes", "numbers")
+            raise InputError(
+                f"the outputs of {str(name)!r} are judged as {own} and those of the model as {others}; give models "
+                "whose outputs are alike, or the task its loss, which says what they are."
+            )
+        found[str(name)] = answers
     return found
 
 
 def _each(numbers: Sequence[MeasureResult]) -> list[str]:
-    """What is said of each of several numbers of an answer by itself, in a sentence."""
+    """What is said of each of several numbers or labels of an answer by itself, in a sentence."""
     told = []
     for i, one in enumerate(numbers, 1):
         sides = [f"{share(error.mean)} on {name} ones" for name, error in (("unseen", one.unseen), ("seen", one.seen))
                  if math.isfinite(error.mean)]  # fmt: skip
         why = f": {one.why}" * bool(one.why and one.verdict in (*FAILING, "not fitted"))
         told.append(f"{i} {one.verdict}" + f" (error {', '.join(sides)})" * bool(sides) + why)
+    if not numbers:
+        return []
+    if numbers[0].answers.kind == "class":
+        return [f"Each of the {len(numbers)} labels by itself: {'; '.join(told)}."]
     return [f"Each of the {len(numbers)} numbers of an answer counts by its own spread in training. What single "
             "combinations, shifts and other units do is looked for in each number by itself: "
-            f"{'; '.join(told)}."] if told else []  # fmt: skip
+            f"{'; '.join(told)}."]  # fmt: skip
 
 
 def _look_inside(

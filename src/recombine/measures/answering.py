@@ -117,29 +117,33 @@ def _some_of_each(cells: NDArray[np.int64], most: int, rng: np.random.Generator)
 
 def answers_of(
     ensemble: Ensemble, task: Task, asked: Asked, batch_size: int, seed: int
-) -> tuple[Answers, str | None, list[Answers]]:
-    """The members' answers, a reason why rules cannot be looked for, and each of several numbers by itself."""
-    readers: list[Reader] = []
+) -> tuple[Answers, str | None, list[Answers], str]:
+    """The members' answers, a reason why rules cannot be looked for, each of several numbers or labels by itself, and
+    how outputs were compared with targets."""
+    trained: list[Reader] = []
+    if isinstance(task, FixedTask):  # First, as what outputs are is told best where they are fitted.
+        rows, cells = _rows_of(task, task._rows.numpy(), asked.points[asked.seen])
+        kept = np.sort(np.random.default_rng(seed).permutation(len(rows))[:MOST_ROWS])
+        shown = replace(asked, rows=rows[kept], cells=cells[kept])
+        trained = _read([], ensemble, task, shown, batch_size, seed)
+    readers = _read([reader.another() for reader in trained], ensemble, task, asked, batch_size, seed)
+    (whole, reason), *each = (
+        reader.answers(ensemble, task, asked, trained[i] if trained else None) for i, reader in enumerate(readers)
+    )
+    return whole, reason, [answers for answers, _ in each], readers[0].form.said
+
+
+def _read(
+    readers: list[Reader], ensemble: Ensemble, task: Task, asked: Asked, batch_size: int, seed: int
+) -> list[Reader]:
+    """The readers, which have read all that was asked; where there are none, made for it."""
     for outputs, targets, cells in _batches(ensemble, task, asked, batch_size, seed):
         if not readers:
             given = outputs, targets, task, len(asked.points), seed
             readers = [reader_for(*given), *readers_one_by_one(*given)]
         for reader in readers:
             reader.read(outputs, targets, cells)
-    trained = [reader.another() for reader in readers]
-    rows = np.zeros(0, dtype=np.int64)
-    if isinstance(task, FixedTask):
-        rows, cells = _rows_of(task, task._rows.numpy(), asked.points[asked.seen])
-        kept = np.sort(np.random.default_rng(seed).permutation(len(rows))[:MOST_ROWS])
-        shown = replace(asked, rows=rows[kept], cells=cells[kept])
-        for outputs, targets, at in _batches(ensemble, task, shown, batch_size, seed):
-            for reader in trained:
-                reader.read(outputs, targets, at)
-    (whole, reason), *each = (
-        reader.answers(ensemble, task, asked, of if len(rows) else None)
-        for reader, of in zip(readers, trained, strict=True)
-    )
-    return whole, reason, [answers for answers, _ in each]
+    return readers
 
 
 def _batches(

@@ -99,9 +99,16 @@ def _estimated(estimator: Any, classes: int = 0) -> Callable[[Tensor], Tensor]:
         told = getattr(estimator, "classes_", None)
         if told is None:
             return torch.as_tensor(np.asarray(estimator.predict(rows), dtype=np.float64))
+        if any(np.ndim(c) for c in told):
+            raise InputError(
+                "the estimator was fitted on rows of several answers (one-hot, or labels) and gives the chances of "
+                "each apart; fit it on the number of the class or, of labels, measure one estimator a label."
+            )
         known = [int(c) for c in told]
         if hasattr(estimator, "predict_proba"):
             shares = np.asarray(estimator.predict_proba(rows), dtype=np.float64)
+            if not np.allclose(shares.sum(axis=1), 1, atol=1e-3):  # each by itself, as of an estimator of labels
+                return torch.as_tensor(shares)
         else:
             shares = (np.asarray(estimator.predict(rows))[:, None] == np.asarray(told)[None]).astype(np.float64)
         scores = np.full((len(rows), max(*known, classes - 1) + 1), -np.inf)

@@ -20,7 +20,7 @@ from recombine.measures._superposition import share
 from recombine.measures._swap import redrawn_flips
 from recombine.measures.activations import INPUT, activations
 from recombine.measures.gaps import _evaluate
-from recombine.measures.readers import PICTURE
+from recombine.measures.shapes import PICTURE, alike
 from recombine.mechanisms import Answers, Finding
 from recombine.mechanisms.answers.finding import LIFT
 from recombine.mechanisms.answers.names import brief
@@ -139,8 +139,10 @@ def superposed(
     rows = [_drawn(np.flatnonzero(mask), size, rng) for mask, size in ((answers.seen, known), (answers.unseen, most))]
     chosen = answers.codes[np.concatenate(rows)]
     parts = list(_evaluate(ensemble.select(list(ensemble.members[:4])), task, chosen, 1, seed))
-    outputs = torch.cat([p[0].reshape(*p[0].shape[:2], -1) for p in parts], 1).double().cpu().numpy()
-    right = torch.cat([p[1].reshape(len(p[1]), -1) for p in parts]).double().cpu().numpy()
+    form = alike(*parts[0][:2], task)
+    compared = [form(o, t) for o, t, _ in parts]
+    outputs = torch.cat([o.flatten(2) for o, _ in compared], 1).double().cpu().numpy()
+    right = torch.cat([t.flatten(1) for _, t in compared]).double().cpu().numpy()
     if right.shape[1] < PICTURE:
         return f"an answer has {right.shape[1]} number{'s' if right.shape[1] > 1 else ''}; a picture needs {PICTURE}"
     background = np.median(right[: len(rows[0])], axis=0)

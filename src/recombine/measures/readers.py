@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from torch import Tensor
 
 from recombine.errors import InputError
-from recombine.measures.shapes import Alike, alike
+from recombine.measures.shapes import SEVERAL, Form, alike
 from recombine.mechanisms import Answers, Trained
 from recombine.mechanisms.answers.probabilities import CONFIDENCE
 from recombine.statistics import FloatArray
@@ -27,16 +27,14 @@ KEPT = 64
 """Longer answers are kept as this many random projections, which keep sums and, nearly, distances."""
 NUMBERS_KEPT = 20_000_000
 OTHER = "(another answer)"
-PICTURE = 8
-"""Numbers an answer needs before it is looked at as a picture. …"""
-SEVERAL = range(2, PICTURE)
-"""… Fewer, but more than one, are several answers, each with a unit of its own."""
+ONE_BY_ONE = "right one by one"
+"""The name of the share of classes in a sequence, or of labels, that are right, beside other scores."""
 
 
 class Reader(ABC):
     """Collects errors and answers, some examples at a time."""
 
-    def __init__(self, task: Task, size: int, form: Alike) -> None:
+    def __init__(self, task: Task, size: int, form: Form) -> None:
         self.task, self.size, self.form = task, size, form
         self.cells: list[NDArray[np.int64]] = []
         self.bad: list[NDArray[np.bool_]] = []
@@ -107,7 +105,7 @@ class _Numbers(Reader):
     """Answers of the shape of the targets: one number, a few, a picture. Each of a few counts by its own spread in
     training, or what varies most would hide what the others do."""
 
-    def __init__(self, task: Task, size: int, form: Alike, width: int, seed: int) -> None:
+    def __init__(self, task: Task, size: int, form: Form, width: int, seed: int) -> None:
         super().__init__(task, size, form)
         rng = np.random.default_rng(seed)
         self.width, self.seed, self.unit = width, seed, spreads(task, width)
@@ -195,12 +193,13 @@ def spreads(task: Task, width: int) -> FloatArray:
 class _Classes(Reader):
     """Answers that are right or wrong: one class, or a sequence of them."""
 
-    def __init__(self, task: Task, size: int, form: Alike) -> None:
+    def __init__(self, task: Task, size: int, form: Form) -> None:
         super().__init__(task, size, form)
         self.said: list[Tensor] = []
         self.right: list[Tensor] = []
         self.loss: list[NDArray[Any]] = []
         self.sure: list[NDArray[Any]] = []
+        self.parts: list[NDArray[Any]] = []
 
     def another(self) -> _Classes:
         return _Classes(self.task, self.size, self.form)
@@ -213,7 +212,9 @@ class _Classes(Reader):
         said = outputs.argmax(-1).flatten(2) if targets.dim() > 1 else outputs.argmax(-1)[..., None]
         self.said.append(torch.where(finite[..., None], said, -1).cpu())
         self.right.append(targets.reshape(len(targets), -1).cpu().long())
-        if targets.dim() == 1:
+        if targets[0].numel() > 1:
+            self.parts.append((self.said[-1] == self.right[-1]).double().mean(-1).numpy())
+        if targets.dim() == 1 and self.form.chances:
             scores = torch.log_softmax(outputs.double(), -1)
             inside = (targets >= 0) & (targets < outputs.shape[-1])
             place = targets.long().clamp(0, outputs.shape[-1] - 1).expand(len(outputs), -1)[..., None]
@@ -242,7 +243,7 @@ class _Classes(Reader):
         rights = torch.cat(self.right if trained is None else [*self.right, *trained.right])
         found = torch.unique(rights, dim=0)
         size = len(found) + 1
-        each = {"log loss": self.loss, CONFIDENCE: self.sure}
+        each = {"log loss": self.loss, CONFIDENCE: self.sure, ONE_BY_ONE: self.parts}
         scores = {name: self.mean(np.concatenate(parts, axis=1)) for name, parts in each.items() if parts}
         if size > MOST_CLASSES or size * len(wrong) * len(asked.points) > NUMBERS_KEPT:
             blank = np.zeros((len(asked.points), 1))
@@ -263,7 +264,7 @@ class _Classes(Reader):
 class _Scored(Reader):
     """Answers that only the task can judge: its own score called accuracy."""
 
-    def __init__(self, task: Task, size: int, form: Alike) -> None:
+    def __init__(self, task: Task, size: int, form: Form) -> None:
         super().__init__(task, size, form)
         self.errors: list[NDArray[Any]] = []
 
@@ -301,19 +302,29 @@ def reader_for(outputs: Tensor, targets: Tensor, task: Task, size: int, seed: in
 
 
 def readers_one_by_one(outputs: Tensor, targets: Tensor, task: Task, size: int, seed: int) -> list[Reader]:
-    """A reader for each of several numbers of an answer; none where an answer is anything else."""
+    """A reader for each of several numbers or labels of an answer; none where an answer is anything else."""
     form = alike(outputs, targets, task)
     outputs, targets = form(outputs, targets)
+    if form.labels:
+        return [_Classes(task, size, _label(form, i)) for i in range(targets.shape[1])]
     several = targets.is_floating_point() and outputs.shape[1:] == targets.shape and targets[0].numel() in SEVERAL
+    return [_Numbers(task, size, _number(form, i), 1, seed) for i in range(targets[0].numel() if several else 0)]
 
-    def of(i: int) -> Alike:
-        def one(o: Tensor, t: Tensor) -> tuple[Tensor, Tensor]:
-            o, t = form(o, t)
-            return o.flatten(2)[..., i : i + 1], t.flatten(1)[:, i : i + 1]
 
-        return one
+def _number(form: Form, i: int) -> Form:
+    def one(outputs: Tensor, targets: Tensor) -> tuple[Tensor, Tensor]:
+        o, t = form(outputs, targets)
+        return o.flatten(2)[..., i : i + 1], t.flatten(1)[:, i : i + 1]
 
-    return [_Numbers(task, size, of(i), 1, seed) for i in range(targets[0].numel() if several else 0)]
+    return Form(one)
+
+
+def _label(form: Form, i: int) -> Form:
+    def one(outputs: Tensor, targets: Tensor) -> tuple[Tensor, Tensor]:
+        o, t = form(outputs, targets)
+        return o[..., i, :], t[:, i]
+
+    return Form(one)
 
 
 def _check_classes(outputs: int, task: Task) -> None:

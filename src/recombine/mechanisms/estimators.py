@@ -13,6 +13,11 @@ from recombine.mechanisms.predictions import each_factor, measure_predictions
 from recombine.mechanisms.verdicts.result import MeasureResult
 from recombine.support.scan import collect, scan
 
+SEVERAL = (
+    "the estimator gives several answers for a row, and the answer of a table is one column; fit it on the class in "
+    "one column instead of one-hot ones or, of labels and numbers, measure one estimator for each."
+)
+
 
 def measure_estimator(
     estimator: Any,
@@ -69,8 +74,11 @@ def _answers(
     """What is predicted for each row, by how the column is to end: the probability of 1 of a classifier of 0 and 1, of
     each class where classes are texts and all of the table's (``right``) are among them, or else the prediction."""
     chosen, rows = _rows(estimator, frame, table, inputs)
+    told = getattr(estimator, "classes_", [])
+    if any(getattr(c, "ndim", 0) for c in told):
+        raise InputError(SEVERAL)
     try:
-        classes = [_plain(c) for c in getattr(estimator, "classes_", [])]
+        classes = [_plain(c) for c in told]
         texts = len(classes) > 1 and all(isinstance(c, str) and c == c.strip() for c in classes)
         if hasattr(estimator, "predict_proba") and classes in ([0, 1], [False, True]):
             return {"": pl.Series(estimator.predict_proba(rows)[:, 1], dtype=pl.Float64)}
@@ -81,6 +89,8 @@ def _answers(
     except (ValueError, TypeError, KeyError, AttributeError) as error:
         why = str(error).rstrip(".")
         raise InputError(f"the estimator cannot predict from {', '.join(chosen)[:200]}: {why}.") from None
+    if getattr(said, "ndim", 1) == 2 and said.shape[1] > 1:
+        raise InputError(SEVERAL)
     if getattr(said, "ndim", 1) != 1 or len(said) != frame.height:
         raise InputError(f"the estimator must predict one answer for each of {frame.height:,} rows.")
     return {"": pl.Series([_plain(value) for value in said], strict=False)}

@@ -78,6 +78,7 @@ def measure_predictions(
     """
     _check(train, split, fitted, margin, noise)
     names = each_factor(factors)
+    target = target if isinstance(target, str) else ",".join(map(str, target))
     pair = split_of(split)
     own = (prediction,) if isinstance(prediction, str) else tuple(prediction)
     said = (against,) if isinstance(against, str) else against

@@ -248,8 +248,9 @@ def dissect(
     (``result.findings.notes["drawn_by_spread"]`` names them).
 
     Inputs in a dictionary are handed over by keyword, those in a tuple one after the other. Targets are class numbers,
-    of any type, or rows with a one at the class. ``progress(done, total, words)`` counts masks; one that takes
-    ``(done, total)``, as for `train`, does as well. Without it a bar is shown on a terminal and in a notebook.
+    of any type, or rows with a one at the class, smoothed or not. ``progress(done, total, words)`` counts masks; one
+    that takes ``(done, total)``, as for `train`, does as well. Without it a bar is shown on a terminal and in a
+    notebook.
 
         result = rc.dissect(network, problems_of_one_rule, problems_of_the_other)
         result.verdict                                     # examples/dissect_model.py is a whole one

@@ -13,6 +13,7 @@ from recombine.errors import InputError
 from recombine.structure.calling import arguments, device_of, evaluating, precision
 from recombine.structure.subroutines import Subroutine
 from recombine.tasks import Problems
+from recombine.tasks.coded import coded
 from recombine.training.stack import cast
 from recombine.training.trial import CALLING, not_called, one_tensor
 
@@ -34,17 +35,18 @@ def check_network(model: Any) -> nn.Module:
 
 
 def as_classes(problems: Problems, of: str) -> Problems:
-    """The same problems with one class number per problem: whole numbers of any type, also as rows of zeros and a
-    one."""
+    """The same problems with one class number per problem: whole numbers of any type, also as rows that are high at
+    the class (one-hot, smoothed or not)."""
     targets = problems.targets
     if targets.dim() == 2 and targets.shape[1] == 1:
         targets = targets[:, 0]
-    elif targets.dim() == 2 and bool(((targets == 0) | (targets == 1)).all() and (targets.sum(1) == 1).all()):
-        targets = targets.argmax(1)
+    elif targets.dim() == 2 and coded(targets):
+        targets = targets.double().argmax(1)
     if targets.dim() != 1:
         raise InputError(
             f"targets of {of} have shape {tuple(problems.targets.shape)}; an answer is one class number per problem, "
-            "or a row with a one at its class."
+            "or a row with a one at its class. Of chances of classes give targets.argmax(1); of labels that are yes or "
+            "no, dissect one at a time, as classes 0 and 1."
         )
     classes = targets.long()
     if targets.is_complex() or not torch.equal(classes.to(targets.dtype), targets):

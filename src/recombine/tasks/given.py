@@ -132,7 +132,9 @@ class Loss:
                     f"{self.__name__} needs an output per class, and the model gives {tuple(outputs.shape)}: for two "
                     "classes give two outputs, or train one with nn.BCEWithLogitsLoss()."
                 )
-            targets = targets if targets.is_floating_point() else targets.long()
+            # Rows of whole numbers for as many outputs are one-hot, and chances to torch.
+            chances = targets.is_floating_point() or targets.shape == outputs.shape
+            targets = targets.to(outputs.dtype) if chances else targets.long()
         elif self._kind in OF_NUMBERS:
             targets = targets.to(outputs.dtype)
             if outputs.shape == (*targets.shape, 1):

@@ -12,6 +12,11 @@ def cross_entropy(outputs: Tensor, targets: Tensor) -> Tensor:
     """−log softmax(outputs)[target]; outputs (batch × classes), targets (batch)."""
     if outputs.shape[-1] < 2:
         raise InputError(f"cross-entropy needs an output per class, and outputs have shape {tuple(outputs.shape)}.")
+    if targets.dim() != outputs.dim() - 1:
+        raise InputError(
+            f"cross-entropy takes the number of the class, and targets have shape {tuple(targets.shape)}; of one-hot "
+            "rows and chances of classes give targets.argmax(-1), or the loss torch.nn.CrossEntropyLoss()."
+        )
     chosen = outputs.gather(-1, targets.long().unsqueeze(-1)).squeeze(-1)
     return torch.logsumexp(outputs, -1) - chosen
 

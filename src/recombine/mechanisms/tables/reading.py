@@ -15,6 +15,7 @@ from recombine.mechanisms.answers.answered import Answers, Trained
 from recombine.mechanisms.answers.columns import Columns, Kind, answer_columns, check_roles, labels
 from recombine.mechanisms.answers.in_order import in_order
 from recombine.mechanisms.answers.misplaced import misplaced
+from recombine.mechanisms.answers.names import brief
 from recombine.mechanisms.answers.probabilities import CONFIDENCE, likely_class
 from recombine.mechanisms.causes.literal import among
 from recombine.mechanisms.compared.rare import as_chances, happened, judged_by_chances, rare_event
@@ -69,6 +70,11 @@ def read_predictions(table: Any, how: Reading) -> tuple[Answers, dict[str, Answe
     for name in (*how.factors, *(split or ())[:1]):
         if name not in (schema := frame.collect_schema()):
             raise unknown("column", name, schema.names())
+    if target not in schema and len(parts := target.split(",")) > 1 and {p.strip() for p in parts} <= {*schema.names()}:
+        raise InputError(
+            f"the target is one column, and {brief(target)!r} are several; of one-hot columns give one that names the "
+            "class, of labels that are yes or no and of several numbers measure one at a time."
+        )
     told = known is not None and target in known.collect_schema()
     frame, notes = placed(frame.with_row_index(ROW, 1), how)
     notes += spelled_alike([frame, *([known] if known is not None else [])], how.factors)[1]

@@ -163,8 +163,8 @@ class MeasureResult(Result):
 
     def scores(self) -> dict[str, dict[str, float | None]]:
         """What people quote, on seen and on unseen combinations: RMSE, MAE and R² in units of the answer, or accuracy
-        and, of probabilities, log loss. Every combination weighs the same, but in the recall of one class, which
-        is over examples."""
+        and, of probabilities, log loss; of sequences and labels the share that is right one by one. Every combination
+        weighs the same, but in the recall of one class, which is over examples."""
         answers, found = self.answers, {}
         for side, mask in (("seen", answers.compared), ("unseen", answers.unseen)):
             if not mask.any():
