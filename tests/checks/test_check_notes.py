@@ -58,6 +58,8 @@ def test_notes_of_tables_that_people_bring():
     ("levels", "said"),
     [
         ([f"2024-01-0{i}" for i in range(1, 5)], "a holds dates, each taken as a level of its own (--block a "),
+        ([20240101, 20240131, 20240229, 20241231], "a holds dates, each taken as a level of its own (--block a "),
+        ([20240101, 20240131, 20240230, 20241231], None),  # of which one is no day
         (["5 mg", "0.005 g", "10 mg", "20 mg"], "a has levels in several units (g, mg), which count as different"),
         (["5 mg", "6 mg", "10 mg", "20 mg"], None),
         (["1a", "1b", "2a", "2b"], None),
@@ -68,6 +70,18 @@ def test_levels_that_are_dates_or_amounts_are_taken_as_written(levels, said):
     cells = grid(4, 3)[:-1]
     notes = check({"a": [levels[i] for i in cells[:, 0]], "b": cells[:, 1], "y": cells.sum(1)}, ["a", "b"]).notes
     assert any(note.startswith(said or "a h") for note in notes) == (said is not None)
+
+
+def test_days_of_two_factors_are_said_once_and_never_offered_as_measurements():
+    cells = grid(4, 4)
+    days = [[20240301 + v for v in column] for column in cells.T]
+    table = {"sown": days[0], "cut": [f"2024-05-0{v + 1}" for v in cells[:, 1]], "y": [*cells.sum(1)[:-1], None]}
+    asked = {"sown": [20240303, 20240309], "cut": ["2024-05-01"] * 2}
+    notes = check(table, ["sown", "cut"], target="y", test=asked, draws=9).notes
+    assert [n for n in notes if "dates" in n] == [
+        "sown and cut hold dates, each taken as a level of its own (--block sown,cut takes off what a date shifts)."
+    ]
+    assert not any("--numeric" in note for note in notes)
 
 
 @pytest.mark.parametrize(

@@ -96,7 +96,7 @@ def test_readings_of_one_run_are_no_proof_of_an_interaction():
     for seed in range(60, 65):
         said = check(readings(seed, 2.0, 0.3), ["a", "b"], target="y", draws=9)
         assert said.verdict == "assumption unsupported"
-        assert (said.additivity.rejected, said.additivity.repeats) == (None, True)
+        assert (said.additivity.rejected, said.additivity.open) == (None, True)
         assert "the scatter of repeated rows contradicts it (p" in said.sentence()
         assert "or rows of a combination are not independent" in said.sentence()
     assert check(readings(60, 0.0, 2.0), ["a", "b"], target="y", draws=9).verdict == "determined"

@@ -62,6 +62,33 @@ def test_a_drift_is_said_in_the_same_words_whether_or_not_levels_share_a_day():
     assert all(isinstance(note, Headed) for (note,) in notes)
 
 
+def in_order(rng, drift: float, rows: int) -> pl.DataFrame:
+    """Three levels one after another, which differ by 3, with so many rows each."""
+    level, order = np.repeat(np.arange(3), rows), np.arange(3 * rows)
+    y = 3 * level + drift * order / len(order) + rng.standard_normal(len(order))
+    return pl.DataFrame(
+        {"resin": [f"r{v}" for v in level], "soil": [f"s{v}" for v in rng.integers(0, 4, len(order))],
+         "begun": begun(order), "day": order // 40, "y": y}
+    )  # fmt: skip
+
+
+def test_nothing_is_said_of_a_drift_where_the_answers_tell_that_it_is_small():
+    def often(drift: float, rows: int) -> int:
+        tables = (in_order(np.random.default_rng(seed), drift, rows) for seed in range(8))
+        return sum(any("steady drift" in n for n in in_blocks(t, FACTORS, {"y"}, "y", None, None)) for t in tables)
+
+    assert often(0.0, 12) == 8  # too few rows to tell
+    assert often(0.0, 400) == 0
+    assert often(6.0, 400) == 8
+
+
+def test_a_drift_from_block_to_block_is_taken_off_with_the_blocks():
+    table = in_order(np.random.default_rng(0), 6.0, 400)
+    for blocks, said in (([], True), (["day"], False)):
+        notes = in_blocks(table, FACTORS, {"y", *blocks}, "y", None, None, blocks)
+        assert any("steady drift" in note for note in notes) is said
+
+
 def test_levels_one_after_another_leave_one_of_their_square_to_tell_a_drift_by():
     for levels in (2, 3, 6):
         level = np.repeat(np.arange(levels), 2000)

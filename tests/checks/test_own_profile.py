@@ -42,7 +42,7 @@ def test_off_alone_it_contradicts_sums_which_readings_of_one_run_do_not():
     for seed in range(5):
         found, known, target = judged(*planted(seed, 0.0, runs=3.0))
         assert found.rejected
-        assert repeats_alone(found, known, target, ("f", "g")).repeats
+        assert repeats_alone(found, known, target, ("f", "g")).open
 
 
 def test_its_ranges_are_as_wide_as_its_own_errors():

@@ -30,7 +30,8 @@ def planted(seed: int, runs: float = 0.0, pairs: float = 0.0, in_sites: bool = F
 
 def found_by_order(table: pl.DataFrame):
     train = read_tables([table], FACTORS, target="y")[0]
-    return by_order(table, train, target="y", split=None)
+    known = Identifiability(train.codes.astype(np.int64), train.space.shape, 1)
+    return by_order(table, train, known, target="y", split=None)
 
 
 def test_lack_of_fit_at_its_lower_end_is_that_of_the_ordinary_f():
@@ -75,7 +76,7 @@ def test_runs_are_found_by_the_order_of_rows_and_their_shifts_taken_off():
     assert found is not None
     assert found.factor == ""
     assert found.p_value < 1e-4
-    assert found.without.target.scatter == pytest.approx(1.0, abs=0.3)
+    assert found.without.table.target.scatter == pytest.approx(1.0, abs=0.3)
     sites = found_by_order(planted(0, runs=2.0, in_sites=True))
     assert sites is not None
     assert sites.factor == "b"
@@ -85,8 +86,8 @@ def test_shifts_are_taken_off_exactly_and_leave_means_of_complete_combinations()
     table = planted(0).with_columns(y=pl.col("y") + pl.col("run").replace_strict([0, 1, 2], [5.0, -7.0, 2.0]))
     found, plain = found_by_order(table), read_tables([planted(0)], FACTORS, target="y")[0]
     assert found.shifts == pytest.approx([5, -7, 2], abs=0.6)
-    assert found.without.target.mean == pytest.approx(plain.target.mean)
-    assert (found.without.codes == plain.codes).all()
+    assert found.without.table.target.mean == pytest.approx(plain.target.mean)
+    assert (found.without.table.codes == plain.codes).all()
 
 
 @pytest.mark.parametrize("rows", [2, 3])

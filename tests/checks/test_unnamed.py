@@ -123,6 +123,7 @@ TIMES = np.array([f"2024-03-01 {8 + i // 10:02}:{i % 10 * 6:02}" for i in range(
         ("temp", lambda warm: [f"{20 + w:.3f}".replace(".", ",") for w in warm], "--numeric temp (numeric='temp')"),
         ("weight", lambda warm: (100 * warm).round().astype(int) + 3000, "--numeric weight (numeric='weight')"),
         ("run", lambda warm: warm.argsort().argsort() + 1, "--bins run=4 --block run (bins={'run': 4}, blocks='run')"),
+        ("unix", lambda warm: 1_709_280_000 + 600 * warm.argsort().argsort(), "write its day or week into a column of"),
         ("begun", lambda warm: TIMES[warm.argsort().argsort()], "write its day or week into a column of its own"),
     ],
 )  # fmt: skip
@@ -201,6 +202,8 @@ def test_a_plate_with_all_repeats_of_a_combination_is_found_between_combinations
     table = plates(0, act=0.0, shift=3.0)
     before = check(table, ["a", "b"], target="y", draws=9)
     assert before.verdict == "assumption unsupported"
+    told = "with shifts of plate taken off they do not: either effects do not simply add up, or that accounts for it"
+    assert told in before.sentence()
     (note,) = [n for n in before.notes if "which is not named" in n]
     assert note.startswith("column plate, which is not named, explains ")
     assert "of what adding up leaves between combinations (p below 0.0001); what contradicts" in note

@@ -35,6 +35,7 @@ from recombine.checks.plans.planned import Plan
 from recombine.checks.reading import levels_only, numbers_unseen, texts_in
 from recombine.checks.sharing import shared_repeats
 from recombine.checks.slips.totals import named, totals, words_of
+from recombine.checks.slips.units import Mixed, mixed_units
 from recombine.checks.slips.without import without_level, without_slips
 from recombine.checks.slips.words import coded, far_in, slips_in
 from recombine.checks.verdicts import prediction as predicting
@@ -128,7 +129,8 @@ def check(
     judged = judge(known, train, asked, given.asked, rules, seed)
     other_columns = _other_columns(table, given, order, judged, how)
     judged, repeats = shared_repeats(table, given, known, judged, other_columns, how)
-    slips, unlike = _suspects(train, known, asked, judged, rules, seed)
+    units = _units(table, train, how)
+    slips, unlike = _suspects(train, known, asked, judged, rules, seed) if units is None else ([units.words], [])
     if slips and judged.forecast is not None:  # one slip among repeated rows passes for noise of all
         judged = replace(judged, forecast=replace(judged.forecast, error_many_rows=None))
     if given.shifts is not None and judged.forecast is not None:
@@ -148,7 +150,8 @@ def check(
         confounding=_confounding(train, plain, pairs, draws, seed),
         additivity=judged.additivity, rescaled=judged.rescaled, answers=train.target, prediction=prediction,
         forecast=judged.forecast, shifts=given.shifts, unseen_levels=levels_never_seen(known, space),
-        slips=len(slips), coded=coded(train) is not None, totals=named(sums, space), texts=texts_in(table, space.names),
+        slips=len(slips), units=units is not None, coded=coded(train) is not None, totals=named(sums, space),
+        texts=texts_in(table, space.names),
         within=tuple(within),
         notes=(
             *slips, *words_of(sums, space), *given.notes, *other_columns, *repeats, *unlike,
@@ -217,6 +220,13 @@ def _other_columns(table: Any, given: Given, order: int, judged: Judged, how: di
     with suppress(InputError):  # what other columns hold is no reason to stop
         return unnamed(table, given.train.space.names, given.blocks, order, judged.scale, judged.contradicted, **how)
     return []
+
+
+def _units(table: Any, train: Table, how: dict[str, Any]) -> Mixed | None:
+    """Rows that seem to be in another unit."""
+    with suppress(InputError):  # what other columns hold is no reason to stop
+        return mixed_units(table, train, **how)
+    return None
 
 
 def _suspects(

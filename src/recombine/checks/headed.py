@@ -2,18 +2,35 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
+
+
+@dataclass(frozen=True)
+class Moving:
+    """A column that nobody named and that moves the answers."""
+
+    name: str
+    kind: str
+    """What it holds besides levels: "number", "time", or neither."""
+    lined: bool
+    """Whether a line and a bend along it say it, not a shift of each value."""
+    numbers_rows: bool
+    """Whether each row has its own number, from 1 on or without a gap."""
+    between: bool = False
+    """Whether it keeps to combinations, so that their repeats do not show it."""
+
 
 class Headed(str):
     """A note, and the sentence for the first lines."""
 
-    __slots__ = ("gist", "shifts")
+    __slots__ = ("gist", "moving")
     gist: str
-    shifts: str
-    """The column whose shifts make repeated rows differ, where the note is of one."""
+    moving: Moving | None
+    """The column that moves the answers, where the note is of one."""
 
-    def __new__(cls, note: str, gist: str = "", shifts: str = "") -> Headed:
+    def __new__(cls, note: str, gist: str = "", moving: Moving | None = None) -> Headed:
         made = super().__new__(cls, note)
-        made.gist, made.shifts = gist, shifts
+        made.gist, made.moving = gist, moving
         return made
 
 

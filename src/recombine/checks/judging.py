@@ -9,7 +9,7 @@ import numpy as np
 
 from recombine.checks.adds_up.additivity import MOST_FACTORS, additivity
 from recombine.checks.adds_up.between import repeats_alone
-from recombine.checks.adds_up.tested import MOST_LISTED, Additivity, scale_of
+from recombine.checks.adds_up.tested import MOST_LISTED, Additivity, scale_of, where_answered
 from recombine.checks.asked.queries_asked import Asked
 from recombine.checks.exact.aliases import Aliases, aliases
 from recombine.checks.exact.identifiability import DETERMINED, Identifiability
@@ -64,7 +64,7 @@ class Judged:
     def contradicted(self) -> bool:
         """Whether the seen combinations speak against sums, on their scale too."""
         found = self.additivity
-        return found is not None and (found.rejected is True or found.repeats) and self.scale is None
+        return found is not None and (found.rejected is True or found.open) and self.scale is None
 
     def adds_up(self, order: int) -> bool:
         """Whether nothing speaks against sums: they are not rejected, or not on their scale, and the recommended rule
@@ -88,21 +88,37 @@ def judge(
     return Judged(_suspecting(expected, train, fit, rescaled), fit, rescaled, tuple(why_not))
 
 
-def with_shared_repeats(judged: Judged, known: Identifiability, train: Table, how: str) -> Judged:
-    """The same where the scatter of repeats is no noise of a mean: no error against means of very many rows, and the
-    test of adding up is that of ``train``, where this was mended, as ``how`` says. What is rejected beside that
-    scatter, which is too large, stays so."""
+def with_shared_repeats(judged: Judged) -> Judged:
+    """The same where the scatter of repeats is no noise of a mean: no error against means of very many rows."""
     expected = judged.forecast
-    if expected is not None:
-        expected = replace(expected, error_many_rows=None, shared=True)
-    judged = replace(judged, forecast=expected)
-    if judged.contradicted or judged.rescaled is not None:
-        return judged
+    return judged if expected is None else replace(
+        judged, forecast=replace(expected, error_many_rows=None, shared=True)
+    )  # fmt: skip
+
+
+def tested_anew(judged: Judged, known: Identifiability, train: Table, how: str) -> Judged:
+    """The same with the test of adding up that of ``train``, where answers were mended, as ``how`` says."""
     known = Identifiability(train.codes.astype(np.int64), known.shape, known.order, known.curves)
-    fit = _additivity(known, train, expected)
-    tests = _by_repeats(known, train, fit, _rescaled(known, train, fit, expected), expected)
+    fit = _additivity(known, train, judged.forecast)
+    tests = _by_repeats(known, train, fit, _rescaled(known, train, fit, judged.forecast), judged.forecast)
     fit, rescaled = (None if test is None else _with(test, how) for test in tests)
     return replace(judged, additivity=fit, rescaled=rescaled)
+
+
+def one_or_the_other(judged: Judged, anew: Judged, what: str) -> Judged:
+    """A rejection that does not stand when ``what`` is taken off, where that may be another answer: nobody knows of
+    which of the two it is."""
+    before, after = where_answered(judged.additivity, judged.rescaled), anew.additivity
+    if before is None or after is None or anew.contradicted or not (judged.contradicted or judged.scale):
+        return anew
+    if not judged.contradicted:  # effects add up on a scale, whichever of the two it is
+        return judged
+    told = f"the seen combinations contradict it ({before.evidence})" if before.rejected else before.words.rstrip(".")
+    words = (
+        f"{told}; {after.how} they do not: either effects do not simply add up, or that accounts for it; a note says "
+        "what to do."
+    )
+    return replace(judged, additivity=replace(before, rejected=None, words=words, odd=None, open=True), rescaled=None)
 
 
 def _with(test: Additivity, how: str) -> Additivity:

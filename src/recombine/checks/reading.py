@@ -25,7 +25,7 @@ from recombine.space import Codes, Factor, FactorSpace
 from recombine.support.numerals import of_one_quantity
 from recombine.support.scan import scan
 from recombine.support.table import Table, Target, factor_names, read_tables
-from recombine.support.times import are_days
+from recombine.support.times import are_days, are_moments
 
 LOOKED_AT = 100
 """Rows that tell what a column holds."""
@@ -71,7 +71,13 @@ def read(
             notes += bystanders(table, plain, used, how.get("merge_alike"), how.get("max_bytes"))
             if train.rows <= in_blocks.MOST_ROWS:
                 notes += in_blocks.in_blocks(
-                    table, plain, used, how.get("target"), how.get("merge_alike"), how.get("max_bytes")
+                    table,
+                    plain,
+                    used,
+                    how.get("target"),
+                    how.get("merge_alike"),
+                    how.get("max_bytes"),
+                    [n for n in blocks if n not in bins],
                 )
     if questions is not None:
         are = "is" if questions.rows == 1 else "are"
@@ -104,6 +110,7 @@ def numbers_unseen(known: Identifiability, train: Table, asked: Codes | None) ->
         if (
             new
             and seen.sum() >= FEWEST
+            and not are_moments(factor.name, levels)
             and all(isinstance(v, (int, float)) and not isinstance(v, bool) for v in levels)
         ):
             name, some = factor.name, ", ".join(str(v) for v in new[:3]) + (" …" if len(new) > 3 else "")
@@ -197,19 +204,26 @@ def identifiers(train: Table, numbers: Collection[str] = ()) -> dict[str, int]:
     return found
 
 
-def _as_written(factor: Factor) -> list[str]:
-    """A sentence on levels that are dates, or amounts in several units: nothing is read out of them."""
-    name, levels = factor.name, [v for v in (factor.levels or ())[:LOOKED_AT] if isinstance(v, str)]
-    if len(levels) < min(len(factor), LOOKED_AT) or len(levels) < 2:
-        return []
-    if are_days(levels):
-        other = (
-            f"--block {shlex.quote(name)} takes off what a date shifts; days counted from the first can be --numeric"
-        )
-        return [f"{name} holds dates, each taken as a level of its own ({other})."]
-    if units := of_one_quantity(levels):
-        return [f"{name} has levels in several units ({', '.join(units)}), which count as different; write all in one."]
-    return []
+def _as_written(factors: Sequence[Factor]) -> list[str]:
+    """Sentences on levels that are dates, or amounts in several units: nothing is read out of them."""
+    days, said = list[str](), list[str]()
+    for factor in factors:
+        some = (factor.levels or ())[:LOOKED_AT]
+        levels = [v for v in some if isinstance(v, str)]
+        if are_moments(factor.name, [v for v in some if not isinstance(v, str)]) and not levels:
+            days.append(factor.name)
+        elif len(levels) < min(len(factor), LOOKED_AT) or len(levels) < 2:
+            continue
+        elif are_days(levels):
+            days.append(factor.name)
+        elif units := of_one_quantity(levels):
+            which = f"levels in several units ({', '.join(units)})"
+            said.append(f"{factor.name} has {which}, which count as different; write all in one.")
+    if days:
+        hold = "holds dates" if len(days) == 1 else "hold dates"
+        other = f"--block {shlex.quote(','.join(days))} takes off what a date shifts"
+        said.insert(0, f"{' and '.join(days)} {hold}, each taken as a level of its own ({other}).")
+    return said
 
 
 def _reading_notes(train: Table, asked: Table | None, numbers: Collection[str]) -> list[str]:
@@ -226,7 +240,7 @@ def _reading_notes(train: Table, asked: Table | None, numbers: Collection[str]) 
             f"{which}, as those of an identifier do: if it is one leave it out, as what is recombined must recur and "
             "rows to collect would have past ones."
         )
-    notes += [said for factor in train.space.factors for said in _as_written(factor)]
+    notes += _as_written([factor for factor in train.space.factors if factor.name not in numbers])
     single = [f.name for f in train.space.factors if len(f) == 1]
     if single:
         have = "has" if len(single) == 1 else "have"

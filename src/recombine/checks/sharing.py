@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shlex
 from collections.abc import Sequence
 from contextlib import suppress
 from dataclasses import replace
@@ -9,53 +10,112 @@ from typing import Any
 
 import numpy as np
 
-from recombine.checks.as_read import shown
-from recombine.checks.columns.shared import CHANCE, Places, by_order, too_near, without_column
+from recombine.checks.as_read import per_cent, shown
+from recombine.checks.columns.shared import CHANCE, Places, by_order, too_near
+from recombine.checks.columns.taken_off import Off, without_column
 from recombine.checks.columns.unnamed import MOST_ROWS
+from recombine.checks.columns.within_bins import Within, within_bins
 from recombine.checks.exact.identifiability import Identifiability
 from recombine.checks.given import Given
-from recombine.checks.headed import Headed
-from recombine.checks.judging import Judged, with_shared_repeats
+from recombine.checks.headed import Headed, Moving
+from recombine.checks.judging import Judged, one_or_the_other, tested_anew, with_shared_repeats
 from recombine.checks.rules.scales import scaled
 from recombine.errors import InputError
 from recombine.space import quoted
 from recombine.support.table import Table
 
 NTH = ("first", "second", "third", "fourth")
-NO_NOISE = (
-    "is then no noise of a mean: nothing is said against means of very many rows, and adding up, unless it is rejected "
-    "anyway, is tested with"
-)
+NO_NOISE = "is then no noise of a mean: nothing is said against means of very many rows"
+DRIFT = "a line and a bend along the rows of the table"
 GIST = "Repeated rows seem to share runs, days or blocks, and all answers are of these; a note says what to do."
 
 
 def shared_repeats(
     table: Any, given: Given, known: Identifiability, judged: Judged, said: Sequence[str], how: dict[str, Any]
 ) -> tuple[Judged, list[str]]:
-    """What is judged, and a note, where rows of a combination are not independent: by a column that is named already
-    (in what was ``said`` of columns), by their order in the table, or because means lie too near to sums."""
+    """What is judged, and a note, where answers are moved by a column that is told of already (in what was ``said`` of
+    columns), or rows of a combination are not independent: by their order in the table, or because means lie too near
+    to sums."""
     train = given.train
-    if train.target is None or not train.target.numeric or not train.target.conflicts or given.shifts is not None:
+    if train.target is None or not train.target.numeric or given.shifts is not None:
         return judged, []
-    column = next((note.shifts for note in said if isinstance(note, Headed) and note.shifts), "")
-    if column:
-        off = without_column(table, train, column, **how)
-        if off is not None:
-            judged = with_shared_repeats(judged, known, off, f"with shifts of {quoted(column)} taken off")
+    moving = next((note.moving for note in said if isinstance(note, Headed) and note.moving), None)
+    if moving is not None:
+        return _beside(moving, table, train, known, judged, how), []
+    if not train.target.conflicts:
         return judged, []
-    places = None
+    places, notes = None, list[str]()
+    if train.rows <= MOST_ROWS and how["bins"]:
+        with suppress(InputError):
+            if (within := within_bins(table, train, known, **how)) is not None:
+                notes = [_by_value(within)]
+                judged, train, known = _without_slopes(within, train, known, judged)
+    stands = judged.contradicted or judged.rescaled is not None  # beside a scatter that is too large all the more
     if train.rows <= MOST_ROWS and not how["bins"]:
         with suppress(InputError):  # what other columns hold is no reason to stop
-            places = by_order(table, train, **how)
+            places = by_order(table, train, known, **how)
     if places is not None:
+        shared, off = with_shared_repeats(judged), places.without
+        if places.drift is not None:
+            sure = off is not None and not off.goes_with_effects
+            return _without(off, DRIFT, sure, known, shared), [_drifting(places.drift, places.p_value)]
         where = f" within each {places.factor}" if places.factor else ""
-        shifts = f"with shifts of first, second … rows{where} taken off"
-        return with_shared_repeats(judged, known, places.without, shifts), [_in_order(places)]
+        if off is not None and not stands:
+            shared = tested_anew(shared, known, off.table, f"with shifts of first, second … rows{where} taken off")
+        return shared, [_in_order(places)]
     on = None if judged.forecast is None else judged.forecast.scale
+    assert train.target is not None
     near = too_near(known, train.target if on is None or on.learnt else scaled(train.target, on))
     if near is None or near[1] >= CHANCE:
-        return judged, []
-    return with_shared_repeats(judged, known, _once(train), "each combination counted once"), [_near(*near)]
+        return judged, notes
+    shared = with_shared_repeats(judged)
+    if not stands:
+        shared = tested_anew(shared, known, _once(train), "each combination counted once")
+    return shared, [*notes, _near(*near)]
+
+
+def _beside(
+    moving: Moving, table: Any, train: Table, known: Identifiability, judged: Judged, how: dict[str, Any]
+) -> Judged:
+    """What is judged with what a column moves taken off."""
+    measured = moving.lined and moving.kind == "number" and not moving.numbers_rows
+    off = None if measured and not judged.contradicted else without_column(table, train, known, moving, **how)
+    if off is None:
+        return judged
+    if train.target is not None and train.target.conflicts and not (moving.between or measured):
+        judged = with_shared_repeats(judged)
+    what = f"{'a line and a bend along' if moving.lined else 'shifts of'} {quoted(moving.name)}"
+    sure = moving.kind == "time" or (moving.numbers_rows and not off.goes_with_effects)
+    return _without(off, what, sure, known, judged)
+
+
+def _without(off: Off | None, what: str, sure: bool, known: Identifiability, judged: Judged) -> Judged:
+    """What is judged with that taken off; ``sure``: whether it surely was there before the answers."""
+    if off is None:
+        return judged
+    anew = tested_anew(judged, known, off.table, f"with {what} taken off")
+    return anew if sure else one_or_the_other(judged, anew, what)
+
+
+def _without_slopes(
+    within: Within, train: Table, known: Identifiability, judged: Judged
+) -> tuple[Judged, Table, Identifiability]:
+    """What is judged with slopes within bins taken off, and of which table that is."""
+    if within.off is None:
+        return judged, train, known
+    off, names = within.off.table, " and ".join(map(quoted, within.names))
+    judged = tested_anew(with_shared_repeats(judged), known, off, f"with slopes within bins of {names} taken off")
+    return judged, off, Identifiability(off.codes.astype(np.int64), known.shape, known.order, known.curves)
+
+
+def _by_value(found: Within) -> str:
+    names, numeric = " and ".join(map(quoted, found.names)), " ".join(shlex.quote(name) for name in found.names)
+    return (
+        f"rows in one bin of {names} differ by their exact values: slopes within bins explain {per_cent(found.share)} "
+        f"of what rows of combinations differ by ({_chance(found.p_value)}). The scatter of repeats {NO_NOISE}, and "
+        f"adding up is tested with these slopes taken off. More bins tell more of {names}, or all of it --numeric "
+        f"{numeric}."
+    )
 
 
 def _once(train: Table) -> Table:
@@ -83,10 +143,20 @@ def _in_order(found: Places) -> str:
     run = f"--block {found.factor}:column, if it is numbered anew in each {found.factor}" if found.factor else "--block"
     return Headed(
         f"{rows} ({_chance(found.p_value)}): repeats seem to come in runs, days or blocks that combinations share. "
-        f"Their scatter {NO_NOISE} these shifts taken off. If so, number the runs in a column, unless there is one, "
-        f"and name it with {run} (blocks): answers are then those of an average run, and the range of one row that of "
-        "a new one.",
+        f"Their scatter {NO_NOISE}, and adding up, unless it is rejected anyway, is tested with these shifts "
+        "taken off. If so, number the runs in a column, unless there is one, and name it with "
+        f"{run} (blocks): answers are then those of an average run, and the range of one row that of a new one.",
         GIST,
+    )
+
+
+def _drifting(share: float, p: float) -> str:
+    return Headed(
+        f"{DRIFT} explain {per_cent(share)} of what rows of combinations differ by ({_chance(p)}): if they stand in "
+        f"the order in which they were run, answers drift. The scatter of repeats {NO_NOISE}, and adding up is tested "
+        "with that taken off. If so, number the rows in a column, run, and take its shifts off in parts with --bins "
+        "run=4 --block run (bins, blocks).",
+        "Answers seem to drift along the rows of the table; a note says what to do.",
     )
 
 
@@ -94,7 +164,8 @@ def _near(fit: float, p: float) -> str:
     return Headed(
         f"means of combinations lie nearer to sums of effects than the scatter of repeated rows allows (lack-of-fit F "
         f"of {fit:.2g}, {_chance(p)} at its lower end): repeats are not independent, as rows are not that share a run, "
-        f"a day or a plate with those of other combinations. Their scatter {NO_NOISE} each combination counted once. "
-        f"If there is such a run or day, write it into a column and name it with --block (blocks).",
+        f"a day or a plate with those of other combinations. Their scatter {NO_NOISE}, and adding up, unless it is "
+        "rejected anyway, is tested with each combination counted once. If there is such a run or day, write it into a "
+        "column and name it with --block (blocks).",
         GIST,
     )

@@ -85,3 +85,11 @@ def read_rows(
     kept = whole.select(columns)
     index, answered = whole[ROW].to_numpy().astype(np.int64), whole[ANSWERED].to_numpy()
     return Rows(space, combinations, place.ravel(), index, kept, tuple(said.notes), answered)
+
+
+def told_rows(table: Any, target: str, split: tuple[str, str] | None, max_bytes: int | None) -> pl.LazyFrame:
+    """The training rows that have an answer, with their place in the table."""
+    frame = scan(table, max_bytes=max_bytes).with_row_index(ROW).filter(pl.col(target).is_not_null())
+    if split is not None:
+        frame = frame.filter((pl.col(split[0]).cast(pl.String) == split[1]).fill_null(False).not_())
+    return frame

@@ -10,7 +10,8 @@ from __future__ import annotations
 
 import datetime
 import re
-from collections.abc import Collection
+from collections.abc import Collection, Sequence
+from typing import Any
 
 import numpy as np
 import polars as pl
@@ -35,6 +36,10 @@ DAYS = {
 """Kinds of day: their pattern, and which of its parts are the year, the month and the day."""
 SORTED = re.compile(r"\d{4}[-/ ]?([QH]\d|W\d\d(-?\d)?|\d{2,3})|\d\d:\d\d(:\d\d(\.\d+)?)?")
 YEAR = re.compile(r"(?<!\d)\d{4}(?!\d)")
+NAMED = re.compile(r"time|date|epoch|unix|utc|(?<![a-z])ts(?![a-z])")
+"""Words in the name of a column that may hold moments counted from 1970 on."""
+FROM, UNTIL, CALENDAR = 946_684_800, 2_524_608_000, (19_000_101, 21_001_231)
+"""Seconds from 1970 on between which such moments lie (2000 to 2050); days written as one number."""
 MONTHS = ("jan", "feb", "mar", "apr", "may", "jun", "jul", "aug", "sep", "oct", "nov", "dec")
 
 
@@ -67,6 +72,25 @@ def are_days(texts: Collection[str]) -> bool:
     """Whether all of these texts are days of one kind, with their year in full: shorter ones may be names."""
     full = bool(texts) and all(YEAR.search(text) for text in texts)
     return full and any(all(_moment(text.strip(), kind) for text in texts) for kind in DAYS)
+
+
+def are_moments(name: str, numbers: Sequence[Any]) -> bool:
+    """Whether numbers are days, written as 20240301, or by their name seconds or milliseconds counted from 1970 on."""
+    if not numbers or any(isinstance(v, (str, bool)) for v in numbers):
+        return False
+    low, high = min(numbers), max(numbers)
+    if CALENDAR[0] <= low and high <= CALENDAR[1]:
+        return all(v == int(v) and _is_day(int(v)) for v in numbers)
+    counted = any(FROM * unit <= low and high < UNTIL * unit for unit in (1, 1_000))
+    return counted and NAMED.search(name.lower()) is not None
+
+
+def _is_day(number: int) -> bool:
+    try:
+        datetime.date(number // 10_000, number // 100 % 100, number % 100)
+    except ValueError:
+        return False
+    return True
 
 
 def _order(texts: list[str], kind: str) -> NDArray[np.int64] | None:

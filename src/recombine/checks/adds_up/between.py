@@ -124,7 +124,7 @@ def repeats_alone(
         f"for one row, {left}: either effects do not simply add up, or rows of a combination are not independent, as "
         "readings of one run are not. Whole combinations run anew would tell; such readings are better averaged first."
     )
-    return replace(found, rejected=None, words=words, odd=None, repeats=True)
+    return replace(found, rejected=None, words=words, odd=None, open=True)
 
 
 def one_each(column: str, known: Identifiability, names: tuple[str, ...], means: Floats) -> list[str]:

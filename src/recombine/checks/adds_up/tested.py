@@ -41,8 +41,9 @@ class Additivity:
     """Of a rejection by one level: that level, and what it responds to unlike the others."""
     suspect: Odd | None = None
     """The same of a level whose p-value is small, if not small enough to reject."""
-    repeats: bool = False
-    """Whether nothing but the scatter of repeated rows speaks against it: whether that is the noise, nothing tells."""
+    open: bool = False
+    """Whether what speaks against it may be something else: that the scatter of repeated rows is not the noise, or a
+    column that nobody named."""
     alone: bool = False
     """Whether nothing but the shape of single rows speaks for or against it (Tukey, slopes, rectangles): an interaction
     that has none passes for noise, however large it is."""

@@ -4,9 +4,7 @@
 
 The shifts, less that of the average block, are taken off the answers before anything else is asked of them. They can be
 told from the factors iff rank[X B] = rank X + rank B − 1; what is determined then is determined with them as without.
-What is left of a row is stretched as far as estimating them shrank it, means of combinations and rows around these
-each by its own freedom, so that the one can be judged by the other: with C the projection on combinations and P on
-[X B], C (1 − P) has a trace of tr C − tr C P left of tr C − rank X. Rows that repeat one in its block are not shrunk.
+What is left of a row is stretched as far as estimating them shrank it (`taken_off`).
 
 Blocks that each lie in one level of a factor, as those of a field trial do in a site, shift answers within that level:
 there their shifts add to zero, and a level is that of its average block. What the blocks of a level have in common is
@@ -26,13 +24,13 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.linalg import orth
 from scipy.special import fdtri, stdtrit
 
 from recombine.checks.as_read import shown
 from recombine.checks.asked.query import Query
 from recombine.checks.columns.anew import numbered_anew
 from recombine.checks.columns.in_blocks import parted, pieces
+from recombine.checks.columns.taken_off import stretched
 from recombine.checks.exact.advice import Advice
 from recombine.checks.exact.curves import curves_of
 from recombine.checks.exact.identifiability import Identifiability
@@ -45,8 +43,6 @@ from recombine.space import Codes, FactorSpace
 from recombine.support.table import Table, Target
 
 Estimated = NDArray[np.floating[Any]]
-NONE_KEPT = 1e-6
-"""Freedom below which a fit leaves nothing but rounding."""
 LARGEST = 30_000_000
 """Rows × effects up to which shifts are estimated."""
 
@@ -247,7 +243,7 @@ def without_shifts(
     fit = x @ beta[: x.shape[1]] + usual[[of_row[tuple(b)] for b in blocks.tolist()]]
     off = {b: float(found[i] - usual[i]) for b, i in of_row.items()}
     taken = np.zeros(len(train.codes))
-    left_over = _stretched(target.mean[use] - both @ beta, both, weight, codes[:, :held], known.rank)
+    left_over = stretched(target.mean[use] - both @ beta, both, weight, codes[:, :held], known.rank)
     taken[use] = target.mean[use] - fit - left_over
     told = [_pooled(train, target, taken, space)]
     new = 0
@@ -272,24 +268,6 @@ def without_shifts(
         _of_levels(blocks, codes, nests, beta[x.shape[1] :], known_from, left),
         tuple(f"{space.names[k]}:{name}" for k, name in anew if k is not None),
     )  # fmt: skip
-
-
-def _stretched(left: Floats, both: Floats, root: Floats, codes: Ints, rank: int) -> Floats:
-    """What a fit leaves, as far as it would be off if the shifts were known: means of combinations, and rows around
-    them, each by its own freedom. ``root``: of what the rows are worth."""
-    cells = np.unique(codes, axis=0, return_inverse=True)[1].ravel()
-    worth, basis = np.bincount(cells, root**2), orth(both * root[:, None])
-    sums = np.zeros((len(worth), basis.shape[1]))
-    np.add.at(sums, cells, root[:, None] * basis)
-    between = len(worth) - float((sums**2 / worth[:, None]).sum())
-    within = len(left) - basis.shape[1] - between
-    mean = (np.bincount(cells, root**2 * left) / worth)[cells]
-    return _times(len(worth) - rank, between) * mean + _times(len(left) - len(worth), within) * (left - mean)
-
-
-def _times(there: float, kept: float) -> float:
-    """Once where nothing is kept: there is nothing to stretch."""
-    return float(np.sqrt(there / kept)) if kept > NONE_KEPT else 1.0
 
 
 def _parted(space: FactorSpace, codes: Ints, held: int) -> str:

@@ -8,26 +8,31 @@ the rows, and must not in any of the deals. Not asked about are columns that mea
 Times have an order besides. What a steady drift over them would add is told from a factor by 1 − R² of it, where R² is
 the share of it that goes with the factor's levels: effects then are 1 / (1 − R²) times as uncertain (their variance
 inflation). Levels one after another, whether or not the last rows of one share a day with the first of the next, leave
-little: 1 / L² of L levels with as many rows each.
+little: 1 / L² of L levels with as many rows each. Of many rows that is enough: nothing is said where the steepest drift
+in its interval, by least squares beside all factors, would move levels by little beside what they differ by. A drift
+from block to block is taken off with the blocks that are named; only what is within them counts.
 """
 
 from __future__ import annotations
 
-from collections.abc import Collection, Sequence
+import math
+from collections.abc import Collection, Mapping, Sequence
 from contextlib import suppress
 from typing import Any
 
 import numpy as np
 import polars as pl
+from scipy.linalg import orth
 from scipy.sparse import coo_array
 from scipy.sparse.csgraph import connected_components
-from scipy.special import fdtrc
+from scipy.special import fdtrc, stdtrit
 
 from recombine.checks.as_read import per_cent
 from recombine.checks.columns.bystanders import MOST_COLUMNS
 from recombine.checks.columns.measured import broken, names_what
 from recombine.checks.exact.modular import Floats, Ints
 from recombine.checks.headed import Headed
+from recombine.checks.rules.effects import LEAST_FREEDOM
 from recombine.errors import InputError
 from recombine.space import Level, quoted
 from recombine.support import times
@@ -39,17 +44,23 @@ BY_CHANCE = 0.02
 DRIFTING = 2 / 3
 """Share of a steady drift that looks like a factor from which it is said; of two levels, one after the other, it is
 3 / 4."""
+BESIDE = 0.25
+"""Share of what levels differ by that the steepest drift moves them by, at most, where nothing is said."""
+LARGEST = 5_000_000
+"""Rows × effects up to which that is asked."""
 MOST_NAMED = 3
+ANSWER = " answer"
 LOOKED_AT = 20
 """Texts that tell whether a column holds times."""
 
 
 def in_blocks(
     table: Any, factors: Sequence[str], used: Collection[str | None], target: str | None, merge_alike: bool | None,
-    max_bytes: int | None,
+    max_bytes: int | None, blocks: Sequence[str] = (),
 ) -> list[str]:  # fmt: skip
     """A sentence for each factor whose levels never meet within values of a column that is not ``used``, or follow one
-    another in time; rows without an answer in ``target`` ask, on no day yet."""
+    another in time; rows without an answer in ``target`` ask, on no day yet. ``blocks``: columns whose shifts are taken
+    off."""
     frame = scan(table, max_bytes=max_bytes)
     frame = frame if target is None else frame.filter(pl.col(target).is_not_null())
     kinds = frame.collect_schema()
@@ -57,12 +68,14 @@ def in_blocks(
     others = [n for n in others if kinds[n] != pl.Object][:MOST_COLUMNS]
     if not others or len(factors) < 2:
         return []
-    rows = collect(frame.select(*factors, *others)).drop_nulls(factors)
+    told = [] if target is None else [pl.col(target).cast(pl.Float64, strict=False).fill_null(np.nan).alias(ANSWER)]
+    rows = collect(frame.select(*factors, *others, *blocks, *told)).drop_nulls([*factors, *blocks])
     if merge_alike:
         texts = [n for n in factors if kinds[n] == pl.String]
         rows = rows.with_columns(pl.col(texts).str.strip_chars().str.to_lowercase())
     levels = {n: _codes(rows[n]) for n in factors}
     cells = np.unique(np.stack([*levels.values()], axis=1), axis=0, return_inverse=True)[1].ravel()
+    shifts, y = [_codes(rows[n]) for n in blocks], rows[ANSWER].to_numpy() if told else None
     said = []
     for name in others:
         if rows[name].null_count():
@@ -70,7 +83,12 @@ def in_blocks(
         value, order = _codes(rows[name]), _times(name, rows[name])
         if any(_describes(value, level) for level in levels.values()):  # of which `bystanders` tells
             order = None
+        if order is not None:
+            order = _within(order, shifts)
         drifts = {f: 0.0 if order is None else like_drift(level, order, cells) for f, level in levels.items()}
+        for f, share in drifts.items():
+            if share >= DRIFTING and y is not None and order is not None and told_small(levels, f, shifts, order, y):
+                drifts[f] = 0.0
         said += [_drift(name, f, share) for f, share in drifts.items() if share >= DRIFTING]
         if broken(rows[name]) or names_what(name, value, cells):
             continue
@@ -112,6 +130,36 @@ def like_drift(level: Ints, order: Floats, cell: Ints) -> float:
     free = len(means) - held
     chance = fdtrc(held - 1, free, of_means / (held - 1) * free / max(1 - of_means, 1e-12))
     return share if chance < BY_CHANCE else 0.0
+
+
+def _within(order: Floats, shifts: Sequence[Ints]) -> Floats:
+    """The order less its mean in each block."""
+    if not shifts:
+        return order
+    block = np.unique(np.stack([*shifts]), axis=1, return_inverse=True)[1].ravel()
+    return np.asarray(order - (np.bincount(block, order) / np.bincount(block))[block])
+
+
+def told_small(levels: Mapping[str, Ints], factor: str, shifts: Sequence[Ints], order: Floats, y: Floats) -> bool:
+    """Whether the answers tell that no steady drift over this order moves levels of a factor by more than little beside
+    what they differ by."""
+    columns = [*levels.values(), *shifts]
+    if len(y) * sum(int(c.max()) + 1 for c in columns) > LARGEST or not np.isfinite(y).all():
+        return False
+    basis = orth(np.hstack([np.eye(int(c.max()) + 1)[c] for c in columns]))
+    alone, left = (v - basis @ (basis.T @ v) for v in (order, y))
+    spare, free = float(alone @ alone), len(y) - basis.shape[1] - 1
+    if free < LEAST_FREEDOM or spare <= 1e-9 * float(np.square(order - order.mean()).sum()):
+        return False
+    slope = float(alone @ left) / spare
+    error = np.sqrt(float(np.square(left - slope * alone).sum()) / free / spare)
+    steepest, level = abs(slope) + float(stdtrit(free, 0.975)) * error, levels[factor]
+    return bool(steepest * _spread(level, order) <= BESIDE * _spread(level, y))
+
+
+def _spread(level: Ints, values: Floats) -> float:
+    """Standard deviation of the means of levels, over rows."""
+    return math.sqrt(_between(level, values)) * float(values.std())
 
 
 def _between(level: Ints, values: Floats) -> float:
@@ -158,6 +206,8 @@ def _codes(column: pl.Series) -> Ints:
 def _times(name: str, column: pl.Series) -> Floats | None:
     """The order of times; None where a column holds none: numbers may count rows as they were written down, sorted."""
     if column.dtype.is_temporal():
+        return column.rank("dense").to_numpy().astype(np.float64)
+    if column.dtype.is_numeric() and times.are_moments(name, column.to_list()):
         return column.rank("dense").to_numpy().astype(np.float64)
     if column.dtype == pl.String and column.head(LOOKED_AT).cast(pl.Float64, strict=False).null_count():
         with suppress(InputError):

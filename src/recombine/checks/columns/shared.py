@@ -8,16 +8,15 @@ end:
 
 with v_i the noise of all rows alike, and again that of each combination's own rows (as in `unequal`; the larger p). And
 the k-th rows of combinations, in the order of the table, differ from each other, in all or within the levels of a
-factor: F of these shifts beside combinations, of normal scores, which has to stand when rows of each combination are
-dealt anew. Of a table whose answers rise (or fall) in every combination, places of rows must tell more than sorting
-makes them tell.
+factor, or rows drift along that order, by a line and a bend: F of these shifts, or of the drift, beside combinations,
+of normal scores, which has to stand when rows of each combination are dealt anew. Of a table whose answers rise (or
+fall) in every combination, places of rows must tell more than sorting makes them tell.
 """
 
 from __future__ import annotations
 
 from collections.abc import Sequence
-from contextlib import suppress
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -25,12 +24,12 @@ import polars as pl
 from scipy.linalg import orth
 from scipy.special import fdtr, fdtrc, ndtri
 
-from recombine.checks.columns.anew import numbered_anew
+from recombine.checks.columns.taken_off import Off, same_levels, shifts, taken_off
+from recombine.checks.columns.unnamed import over_ranks
 from recombine.checks.exact.identifiability import Identifiability
 from recombine.checks.exact.modular import Floats, Ints
 from recombine.checks.rules.effects import EXACT, LEAST_FREEDOM
-from recombine.errors import InputError
-from recombine.support.scan import scan
+from recombine.support.rows import ROW, told_rows
 from recombine.support.table import Table, Target, read_tables
 
 CHANCE = 0.01
@@ -45,6 +44,8 @@ SORTED = 399
 """Sorted tables drawn, none of which may look as much like runs."""
 ORDER = " repeat"
 """The column of the places of rows within their combination."""
+SPREAD = 0.1
+"""Share of the order of the table that lies within combinations from which a drift along it can be told there."""
 
 
 def too_near(known: Identifiability, target: Target) -> tuple[float, float] | None:
@@ -79,82 +80,63 @@ class Places:
     """Of the first, second … rows, in the mean of all combinations."""
     factor: str
     """The factor within whose levels they differ; none: they do in all alike."""
-    without: Table
-    """The training table with these shifts taken off."""
+    drift: float | None
+    """Of what rows of combinations differ by, the share that a line and a bend along the rows of the table explain,
+    where these say it and not the places of rows."""
+    without: Off | None
+    """The training table with these shifts taken off; None where that is too much."""
 
 
-def by_order(table: Any, train: Table, *, target: str, split: tuple[str, str] | None, **how: Any) -> Places | None:
-    """Whether the k-th rows of combinations, as the table lists them, share something; None where that is not seen, or
-    the order cannot tell it. ``how`` is what `read_tables` takes."""
+def by_order(
+    table: Any, train: Table, known: Identifiability, *, target: str, split: tuple[str, str] | None, **how: Any
+) -> Places | None:
+    """Whether the k-th rows of combinations, as the table lists them, share something, or rows drift; None where that
+    is not seen, or the order cannot tell it. ``how`` is what `read_tables` takes."""
     names, lines = train.space.names, how.get("numbers") or {}
-    frame = scan(table, max_bytes=how.get("max_bytes")).filter(pl.col(target).is_not_null())
-    if split is not None:
-        frame = frame.filter((pl.col(split[0]).cast(pl.String) == split[1]).fill_null(False).not_())
-    frame = frame.with_columns(pl.int_range(pl.len()).over(_alike(frame, names, how.get("merge_alike"))).alias(ORDER))
-    read = read_tables([frame], [*names, ORDER], target=target, **how)[0]
+    frame = told_rows(table, target, split, how.get("max_bytes"))
+    place_of = pl.int_range(pl.len()).over(_alike(frame, names, how.get("merge_alike"))).alias(ORDER)
+    frame = frame.with_columns(place_of)
+    read = read_tables([frame], [*names, ORDER, ROW], target=target, **how)[0]
     told = read.target
-    if train.target is None or told is None or not told.numeric or (told.count > 1).any() or not _same(read, train):
+    if train.target is None or told is None or not told.numeric or not same_levels(read, train, 2):
         return None
     rows, most = int(told.count.sum()), len(read.space[ORDER])
     if rows != int(train.target.count.sum()) or not 1 < most <= MOST_REPEATS:  # copies, or too few rows of each
         return None
     use = told.count > 0
     codes, y = read.codes[use].astype(np.int64), told.mean[use]
-    cell = np.unique(codes[:, :-1], axis=0, return_inverse=True)[1].ravel()
-    place, factors = codes[:, -1], [k for k, name in enumerate(names) if name not in lines]
-    tried = [(_differ(cell, place, y), "")]
-    tried += [(_differ(cell, place * len(read.space.factors[k]) + codes[:, k], y), names[k]) for k in factors]
-    found = [(p, name) for p, name in tried if p is not None]
-    p_value, factor = min(found, default=(1.0, ""))
+    cells, place, row = codes[:, :-2], codes[:, -2], codes[:, -1]
+    cell = np.unique(cells, axis=0, return_inverse=True)[1].ravel()
+    if len(np.unique(np.stack([cell, place]), axis=1).T) < len(y):
+        return None
+    factors = [k for k, name in enumerate(names) if name not in lines]
+    tried: list[tuple[float | None, int | None, bool]] = [(differ(cell, _shifts(place), y), None, False)]
+    tried += [(differ(cell, _shifts(place * len(train.space.factors[k]) + cells[:, k]), y), k, False) for k in factors]
+    drift = over_ranks(row.astype(np.float64))
+    if float(_centred(cell, drift[:, 0])[0].var()) >= SPREAD * float(drift[:, 0].var()):
+        tried.append((differ(cell, drift, y), None, True))
+    found = [(p, which, lined) for p, which, lined in tried if p is not None]
+    p_value, factor, lined = min(found, key=lambda one: one[0], default=(1.0, None, False))
     if not found or p_value * len(found) >= CHANCE or _by_sorting(cell, place, y):
         return None
     means = np.bincount(place, _centred(cell, y)[0]) / np.bincount(place)
-    within = None if not factor else names.index(factor)
-    return Places(p_value * len(found), means, factor, _without(train, codes, within, told.of(use)))
+    without = taken_off(train, known, cells, drift if lined else shifts(cells, place, factor), told.of(use))
+    share = explained(cell, drift, y) if lined else None
+    return Places(p_value * len(found), means, "" if factor is None else names[factor], share, without)
 
 
-def without_column(table: Any, train: Table, column: str, **how: Any) -> Table | None:
-    """The training table with the shifts of a column taken off, of each level of a factor if they seem to be numbered
-    anew there; None where the column cannot be read."""
-    with suppress(InputError):
-        read = read_tables([table], [*train.space.names, column], once=True, **{**how, "missing": "drop"})[0]
-        if read.target is None or not _same(read, train):
-            return None
-        use = read.target.count > 0
-        codes, told = read.codes[use].astype(np.int64), read.target.of(use)
-        return _without(train, codes, numbered_anew(codes[:, :-1], codes[:, -1], np.ones((len(codes), 1)), told), told)
-    return None
+def _shifts(label: Ints) -> Floats:
+    """A column for each label."""
+    _, label = np.unique(label, return_inverse=True)
+    return np.eye(int(label.max()) + 1)[label] if len(label) * (int(label.max()) + 1) <= LARGEST else np.zeros((0, 0))
 
 
-def _same(read: Table, train: Table) -> bool:
-    """Whether the factors of both have the same levels: a test table may have more."""
-    return [f.levels for f in read.space.factors[:-1]] == [f.levels for f in train.space.factors]
-
-
-def _without(train: Table, codes: Ints, factor: int | None, target: Target) -> Table:
-    """The table over the factors alone, with shifts of the last of these codes taken off, within each level of a factor
-    if one is given. They are estimated within combinations, which leaves means of combinations their noise, and what is
-    left there is stretched to the noise that was."""
-    label = codes[:, -1] if factor is None else codes[:, -1] * (int(codes[:, factor].max()) + 1) + codes[:, factor]
-    (cells, cell), (_, label) = (
-        np.unique(codes[:, :-1], axis=0, return_inverse=True),
-        np.unique(label, return_inverse=True),
-    )
-    cell, rows = cell.ravel(), target.count.astype(np.float64)
-    counts = np.bincount(cell, rows)
-
-    def centred(values: Floats) -> Floats:
-        return np.asarray(values - (np.bincount(cell, rows * values) / counts)[cell])
-
-    root = np.sqrt(rows)
-    columns = np.stack([root * centred(column) for column in np.eye(int(label.max()) + 1)[label].T], axis=1)
-    shifts, _, rank, _ = np.linalg.lstsq(columns, root * centred(target.mean), rcond=1e-9)
-    y, spare = target.mean - shifts[label], float(rows.sum()) - len(cells)
-    stretch = spare / max(spare - int(rank), 1.0)
-    spread: Floats = np.bincount(cell, target.spread + rows * centred(y) ** 2).astype(np.float64) * stretch
-    mean, count = np.bincount(cell, rows * y) / counts, counts.astype(np.int64)
-    told = replace(target, count=count, mean=mean, spread=spread, ends=None)
-    return replace(train, codes=cells, counts=count, target=told)
+def explained(cell: Ints, columns: Floats, y: Floats) -> float:
+    """Share of the variance within combinations that these columns explain there."""
+    x, left = np.stack([_centred(cell, column)[0] for column in columns.T], axis=1), _centred(cell, y)[0]
+    rest = left - x @ np.linalg.lstsq(x, left, rcond=1e-9)[0]
+    free = float(len(y) - int(cell.max()) - 1)
+    return float(1 - (rest @ rest) / (left @ left) * free / (free - x.shape[1]))
 
 
 def _alike(frame: pl.LazyFrame, names: Sequence[str], merge_alike: bool | None) -> list[pl.Expr]:
@@ -170,20 +152,19 @@ def _centred(cell: Ints, values: Floats) -> tuple[Floats, Floats]:
     return np.asarray(values - mean), np.asarray(mean)
 
 
-def _differ(cell: Ints, label: Ints, y: Floats) -> float | None:
-    """p-value of shifts of these labels beside combinations; None where rows leave too little to tell them by."""
-    _, label = np.unique(label, return_inverse=True)
-    if len(y) * (int(label.max()) + 1) > LARGEST:
+def differ(cell: Ints, columns: Floats, y: Floats) -> float | None:
+    """p-value of these columns beside combinations; None where there are none, or rows leave too little to tell by."""
+    if not columns.size:
         return None
     left = _centred(cell, y)[0]
     if float(left @ left) <= EXACT * float(np.square(y - y.mean()).sum()):
         return None
     _, at, many = np.unique(left, return_inverse=True, return_counts=True)
     scores = _centred(cell, ndtri((np.cumsum(many) - many / 2)[at] / len(left)))[0]
-    shifts = np.stack([_centred(cell, column)[0] for column in np.eye(int(label.max()) + 1)[label].T], axis=1)
-    sizes, axes = np.linalg.eigh(shifts.T @ shifts)  # of such columns, many alike, the SVD of LAPACK may not converge
+    within = np.stack([_centred(cell, column)[0] for column in columns.T], axis=1)
+    sizes, axes = np.linalg.eigh(within.T @ within)  # of such columns, many alike, the SVD of LAPACK may not converge
     told = sizes > 1e-9 * max(float(sizes[-1]), 1e-9)
-    into = shifts @ (axes[:, told] / np.sqrt(sizes[told]))
+    into = within @ (axes[:, told] / np.sqrt(sizes[told]))
     size, free = into.shape[1], len(y) - int(cell.max()) - 1 - into.shape[1]
     if not size or free < LEAST_FREEDOM:
         return None

@@ -30,7 +30,7 @@ from recombine.checks.columns.measured import numbers_runs
 from recombine.checks.exact.curves import curves_of
 from recombine.checks.exact.identifiability import Identifiability
 from recombine.checks.exact.modular import Floats, Ints
-from recombine.checks.headed import Headed
+from recombine.checks.headed import Headed, Moving
 from recombine.checks.rules.effects import EXACT, LEAST_FREEDOM
 from recombine.checks.rules.scales import Scale
 from recombine.checks.rules.weighing import worth_in
@@ -82,11 +82,16 @@ class Beside:
             size = np.sqrt(np.bincount(level, root**2))
             found.append(Way(coo_array((root / size[level], (level, np.arange(len(root))))).tocsr()))
         if self.order is not None:
-            _, at, many = np.unique(self.order, return_inverse=True, return_counts=True)
-            place = ((np.cumsum(many) - many / 2) / len(root) * 2 - 1)[at]
-            bend = np.linalg.qr(np.stack([place**0, place, place**2], axis=1) * root[:, None])[0].T
-            found.append(Way(bend, lined=True))
+            bend = np.hstack([np.ones((len(root), 1)), over_ranks(self.order)])
+            found.append(Way(np.linalg.qr(bend * root[:, None])[0].T, lined=True))
         return found
+
+
+def over_ranks(order: Floats) -> Floats:
+    """A line and a bend over the ranks of these numbers, from −1 to 1."""
+    _, at, many = np.unique(order, return_inverse=True, return_counts=True)
+    place = ((np.cumsum(many) - many / 2) / len(order) * 2 - 1)[at]
+    return np.stack([place, place**2], axis=1)
 
 
 @dataclass(frozen=True)
@@ -138,7 +143,7 @@ def unnamed(
     columns = [
         Beside(
             read.codes[told, k].astype(np.int64) if name in recurring else None,
-            _ordered(name, kinds.get(name, ""), read.space[name].levels or ())[read.codes[told, k]]
+            ordered(name, kinds.get(name, ""), read.space[name].levels or ())[read.codes[told, k]]
             if name in kinds else None,
         )
         for k, name in enumerate(names, len(factors) + len(blocks))
@@ -171,8 +176,11 @@ def unnamed(
             f"{per_cent(best.share)} of {best.what}",
         )
         gist = f"Column {quoted(names[best.place])}, which is not named, explains {much}: a note says what to do."
-        shifts = "" if best.lined or best.between else names[best.place]
-        return [Headed(note, gist if best.share >= MOST else "", shifts), *said]
+        name, column = names[best.place], columns[best.place]
+        levels = [str(level) for level in read.space[name].levels or ()]
+        kind = "time" if times.are_days(levels) else kinds.get(name, "")
+        moving = Moving(name, kind, best.lined, best.lined and _numbers_rows(column.order), best.between)
+        return [Headed(note, gist if best.share >= MOST else "", moving), *said]
     told_of = {one.place for one in apart}
     for place, column in enumerate(columns if sums is not None and count.sum() > len(known.codes) else []):
         if place in told_of or column.levels is None or _measured(column):
@@ -180,6 +188,11 @@ def unnamed(
         if kept_to(known, at, column.levels):
             return [*one_each(names[place], known, tuple(factors), means.of(y)[:, 0]), *said]
     return said
+
+
+def _numbers_rows(order: Floats | None) -> bool:
+    """Whether these number the rows, from 1 on or without a gap."""
+    return order is not None and numbers_runs(order) and len(np.unique(order)) == len(order)
 
 
 def _words(name: str, found: Explaining, kinds: Mapping[str, Kind], column: Beside) -> str:
@@ -228,28 +241,33 @@ def _others(
     names = [n for n, kind in held.items() if n not in used and not kind.is_nested() and kind != pl.Object]
     rows = collect(frame.select(names[:MOST_COLUMNS])) if names else pl.DataFrame()
     levels = {n: rows[n].n_unique() for n in rows.columns if not rows[n].null_count()}
-    kinds = {n: _kind(n, rows[n]) for n, many in levels.items() if many >= FEWEST_VALUES}
+    kinds = {n: kind_of(n, rows[n]) for n, many in levels.items() if many >= FEWEST_VALUES}
     recurring = [n for n, many in levels.items() if 2 <= many <= min(len(rows) // 2, MOST_LEVELS)]
     return recurring, {n: kind for n, kind in kinds.items() if kind}
 
 
-def _kind(name: str, column: pl.Series) -> Kind:
+def kind_of(name: str, column: pl.Series) -> Kind:
     if column.dtype.is_temporal():
         return "time"
     if column.dtype.is_numeric():
-        return "number" if column.is_finite().all() else ""
+        return _of_numbers(name, column.to_list()) if column.is_finite().all() else ""
     with suppress(InputError):  # an infinite number, or texts that are no times
         texts = column.cast(pl.String).unique()
         numbers = read_numbers(name, texts.head(MOST_COLUMNS))
         if numbers is not None and len(numbers.values) == len(texts.head(MOST_COLUMNS)):
-            return "number" if len((read_numbers(name, texts) or numbers).values) == len(texts) else ""
+            values = (read_numbers(name, texts) or numbers).values
+            return _of_numbers(name, list(values.values())) if len(values) == len(texts) else ""
         times.ranks(name, texts.head(MOST_COLUMNS))
         times.ranks(name, texts)
         return "time"
     return ""
 
 
-def _ordered(name: str, kind: Kind, levels: Sequence[Level]) -> Floats:
+def _of_numbers(name: str, values: Sequence[float]) -> Kind:
+    return "time" if times.are_moments(name, values) else "number"
+
+
+def ordered(name: str, kind: Kind, levels: Sequence[Level]) -> Floats:
     """What is more, for each level."""
     if kind == "number":
         return np.array([float(v) for v in levels])

@@ -63,6 +63,8 @@ def nowhere_shown(result: CheckResult) -> str:
 
 def spoilt(result: CheckResult) -> str:
     """What among the seen answers answers no question, so that nothing tried on them holds."""
+    if result.units:
+        return "some rows seem to be in another unit, a note names them"
     if result.coded:
         return "some answers may be codes for missing, a note names them"
     return "some levels are totals of others, a note names them" if result.totals else ""
@@ -86,7 +88,7 @@ def _no_better_than_constant(found: Forecast) -> str:
 def _not_tested(result: CheckResult) -> str:
     """What the test of adding up leaves open, here or on the scale where sums do best."""
     found, there = result.additivity, result.rescaled
-    if found is not None and found.repeats:
+    if found is not None and found.open:
         return found.words.rstrip(".")
     if there is not None and there.rejected:
         where = f"on the {there.scale} scale, where sums do best"

@@ -91,6 +91,8 @@ class CheckResult(Result):
     notes: tuple[str, ...] = ()
     slips: int = 0
     """How many of the notes, the first ones, are of answers that may be slips."""
+    units: bool = False
+    """Whether rows of combinations seem to be in several units."""
     coded: bool = False
     """Whether one number among the answers may stand for missing ones: then nothing that is said holds."""
     totals: dict[str, list[Level]] = field(default_factory=dict)
