@@ -130,8 +130,7 @@ def plan_for(
         share, free = (None, None) if purpose.noise else _noise(known, there)
         noise, freedom = (share, free) if share else (noise / typical, freedom)
         if purpose.error is not None:
-            sure = None if purpose.noise else freedom
-            translated = Translated(known, there, scale, noise, sure, purpose.error)
+            translated = Translated(known, there, scale, noise, purpose.error)
         else:
             unit, units = typical, "share"
     elif scale is not None:

@@ -2,10 +2,10 @@
 
 With m(z) the mean of very many rows at z on the scale, an error E allows the standard error s there for which
 
-    |m(z ± s) − m(z)| ≤ E    wherever z may be,    z₀ − t s₀ … z₀ + t s₀
+    |m(z ± s) − m(z)| ≤ E    for every z from z₀ − s₀ to z₀ + s₀
 
-z₀ is that of least squares on the seen rows, s₀ its standard error and t the quantile that 95 % stay below. On a log
-scale s = log(1 + E / m) with the largest m: the larger an answer is, the better its logarithm has to be known.
+where z₀ is by least squares on the seen rows and s₀ its standard error. On a log scale that is s = log(1 + E / m), m at
+z₀ + s₀: the larger an answer is, the better its logarithm has to be known. On log-odds the middle asks for most.
 """
 
 from __future__ import annotations
@@ -13,7 +13,6 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 import numpy as np
-from scipy.special import ndtri, stdtrit
 
 from recombine.checks.exact.identifiability import Identifiability
 from recombine.checks.exact.modular import Floats
@@ -37,8 +36,6 @@ class Translated:
     scale: Scale
     noise: float
     """Of one row, on the scale."""
-    freedom: float | None
-    """Degrees of freedom that it was estimated with; None where it was given."""
     error: float
 
     def sizes(self, codes: Codes) -> Floats:
@@ -65,8 +62,7 @@ class Translated:
         inverse, beta = self._fit()
         told = self.known.rows.contains(codes)
         x = self.known.rows.floats(codes[told])
-        t = float(ndtri(0.95) if self.freedom is None else stdtrit(self.freedom, 0.95))
-        place, about = x @ beta, t * self.noise * np.sqrt(np.maximum(((x @ inverse) * x).sum(axis=1), 0.0))
+        place, about = x @ beta, self.noise * np.sqrt(np.maximum(((x @ inverse) * x).sum(axis=1), 0.0))
         low, high = np.full(len(codes), -np.inf), np.full(len(codes), np.inf)
         low[told], high[told] = place - about, place + about
         return low, high
@@ -74,11 +70,12 @@ class Translated:
     def _fit(self) -> tuple[Floats, Floats]:
         """Least squares on the seen rows: the variances of effects in units of the noise's, and the effects."""
         use = np.flatnonzero(self.target.count > 0)
-        information, sums = np.zeros((0, 0)), np.zeros(0)
+        size = self.known.rows.floats(self.known.codes[:1]).shape[1]
+        information, sums = np.zeros((size, size)), np.zeros(size)
         for start in range(0, len(use), CHUNK):
             some = use[start : start + CHUNK]
             x, count = self.known.rows.floats(self.known.codes[some]), self.target.count[some]
-            information = (x.T * count) @ x + (information if start else 0.0)
-            sums = x.T @ (count * self.target.mean[some]) + (sums if start else 0.0)
-        inverse = np.linalg.pinv(information, rcond=1e-9, hermitian=True)
+            information += (x.T * count) @ x
+            sums += x.T @ (count * self.target.mean[some])
+        inverse = np.asarray(np.linalg.pinv(information, rcond=1e-9, hermitian=True), dtype=np.float64)
         return inverse, inverse @ sums
