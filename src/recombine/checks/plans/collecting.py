@@ -33,7 +33,6 @@ LARGEST_FIT = 30_000_000
 """Combinations × effects up to which the noise of one row is estimated."""
 
 NO_STEPS = "on a rank scale nothing tells what a standard error is in the answer's units, least so beyond the seen ones"
-BLOCK_SHIFTS = "shifts of blocks add up in the answer's own units, the other effects do not"
 """Why an error in the answer's units is not planned for."""
 
 
@@ -122,15 +121,21 @@ def plan_for(
     noise, typical, unit, translated, untold = purpose.noise or left, None, 1.0, None, ""
     if not noise:
         units = "noise"
-    elif scale is not None and target is not None and (scale.steepest is None or shifts) and purpose.error is not None:
-        untold = NO_STEPS if shifts is None else BLOCK_SHIFTS
+    elif scale is not None and shifts is not None and purpose.error is not None:
+        raise InputError(
+            f"the effects add up on a {scale.name} scale, shifts of {shifts.name} in the answer's own units: no rows "
+            "are planned until an error; give a budget instead."
+        )
+    elif scale is not None and scale.steepest is None and purpose.error is not None:
+        untold = NO_STEPS
     elif scale is not None and target is not None and (purpose.error is not None or scale.name == "log"):
         there = scaled(target, scale)
         typical = _step(there, scale)
         share, free = (None, None) if purpose.noise else _noise(known, there)
         noise, freedom = (share, free) if share else (noise / typical, freedom)
         if purpose.error is not None:
-            translated = Translated(known, there, scale, noise, purpose.error)
+            sure = None if purpose.noise else freedom
+            translated = Translated(known, there, scale, noise, sure, purpose.error)
         else:
             unit, units = typical, "share"
     elif scale is not None:

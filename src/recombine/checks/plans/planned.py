@@ -194,14 +194,15 @@ class Plan:
 
     def _sentence(self) -> str:
         around = "" if self.rule is None else f" around the rule “{self.rule}”, what it misses included"
-        known = f"with a noise of {self._noise_size(self.noise)} per row{around}{self._allowed()}"
         on = f" on the {self.scale} scale" if self.scale else ""
+        there = on if self.scale != "log" else " of the answer"
+        known = f"with a noise of {self._noise_size(self.noise)}{there} per row{around}{self._allowed()}"
         if self.units == "noise":
             unit = f"in units of one row's noise{on}" + (", which is not known" if self.fewest is not None else "")
         elif self.units == "share":
             unit = f"in per cent of the answer, {known}"
         else:
-            largest = "" if self.scale is None else ", taken for each where it may err most"
+            largest = "" if self.scale is None else ", each answer taken where noise may move it most"
             unit = known if self.fewest is None else f"in the answer's units{largest}, {known}"
         rows = self._rows
         outside = f"{self.far:,} asked outside the seen range {'is' if self.far == 1 else 'are'} left out"
@@ -271,8 +272,7 @@ class Plan:
         return shown(error, share=self.units == "share")
 
     def _noise_size(self, noise: float) -> str:
-        on = f" on the {self.scale} scale" if self.scale not in (None, "log") else ""
-        return f"{shown(noise, share=self.scale == 'log')}{on}"
+        return shown(noise, share=self.scale == "log")
 
     def _not_promised(self) -> str:
         """That no error in the answer's units can be planned for, and why."""

@@ -2,10 +2,11 @@
 
 With m(z) the mean of very many rows at z on the scale, an error E allows the standard error s there for which
 
-    |m(z ± s) − m(z)| ≤ E    for every z from z₀ − s₀ to z₀ + s₀
+    |m(z ± s) − m(z)| ≤ E    for every z from z₀ − t s₀ to z₀ + t s₀
 
-where z₀ is by least squares on the seen rows and s₀ its standard error. On a log scale that is s = log(1 + E / m), m at
-z₀ + s₀: the larger an answer is, the better its logarithm has to be known. On log-odds the middle asks for most.
+where z₀ is by least squares on the seen rows, s₀ its standard error and t the quantile that 95 % stay below. On a log
+scale that is s = log(1 + E / m), m at z₀ + t s₀: the larger an answer may be, the better its logarithm has to be known.
+On log-odds the middle asks for most.
 """
 
 from __future__ import annotations
@@ -13,6 +14,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 import numpy as np
+from scipy.special import ndtri, stdtrit
 
 from recombine.checks.exact.identifiability import Identifiability
 from recombine.checks.exact.modular import Floats
@@ -22,7 +24,8 @@ from recombine.support.table import Target
 
 FURTHEST = 50.0
 """On a scale: further out nothing is told apart, and larger standard errors are as good as none asked for."""
-HALVINGS = 60
+HALVINGS = 40
+SURE = 0.95
 CHUNK = 20_000
 
 
@@ -36,6 +39,8 @@ class Translated:
     scale: Scale
     noise: float
     """Of one row, on the scale."""
+    freedom: float | None
+    """Degrees of freedom that it was estimated with; None where it was given."""
     error: float
 
     def sizes(self, codes: Codes) -> Floats:
@@ -62,7 +67,8 @@ class Translated:
         inverse, beta = self._fit()
         told = self.known.rows.contains(codes)
         x = self.known.rows.floats(codes[told])
-        place, about = x @ beta, self.noise * np.sqrt(np.maximum(((x @ inverse) * x).sum(axis=1), 0.0))
+        t = float(ndtri(SURE) if self.freedom is None else stdtrit(self.freedom, SURE))
+        place, about = x @ beta, t * self.noise * np.sqrt(np.maximum(((x @ inverse) * x).sum(axis=1), 0.0))
         low, high = np.full(len(codes), -np.inf), np.full(len(codes), np.inf)
         low[told], high[told] = place - about, place + about
         return low, high
