@@ -415,3 +415,18 @@ def test_that_a_rule_is_recommended_whose_error_is_not_the_smallest_shown_is_exp
         told.add(other := errors[result.forecast.rule] > min(errors.values()))
         assert ("; recommended is the rule of the smallest error, or a simpler one" in line) is other
     assert told == {True, False}
+
+
+def test_that_pairs_of_a_smaller_error_are_not_recommended_is_explained_by_what_they_have_to_gain():
+    told = set()
+    for seed in (2, 3, 5):
+        rng = np.random.default_rng(seed)
+        codes = grid(4, 4, 3)[rng.random(48) < 0.8]
+        y = sum(rng.standard_normal(n)[codes[:, k]] for k, n in enumerate((4, 4, 3)))
+        y = y + 0.6 * rng.standard_normal((4, 4))[codes[:, 0], codes[:, 1]] + 0.5 * rng.standard_normal(len(codes))
+        found = check(table(codes, y), ["a", "b", "c"], target="y", draws=9).forecast
+        errors = {rule.rule: rule.error for rule in found.rules}
+        less = errors["pairs"] < errors["additive"]
+        told.add((found.rule, less))
+        assert ("effects of pairs only if they are better by a whole one" in found.to_dict()["choice"]) is less
+    assert told == {("additive", True), ("additive", False), ("pairs", True)}

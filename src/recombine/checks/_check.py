@@ -277,15 +277,17 @@ def _planned(
     """The rows that serve a purpose, where one was named, with what their errors rest on: that may be doubted, which is
     known only once all is judged."""
     told, doubted = result.forecast, result.doubt is not None
+    distinct = doubted or not judged.adds_up(known.order)
+    doubted |= result.order == 1 and told is not None and told.by_pairs
+    scale = judged.scale if doubted or told is None else told.scale  # that of the answers, if nothing speaks against it
     plan = plan_for(
-        known, given.train, given.wanted, purpose, cost, forbid, given.exclude, seed, judged.forecast, judged.scale,
-        doubted or not judged.adds_up(known.order), given.shifts,
+        known, given.train, given.wanted, purpose, cost, forbid, given.exclude, seed, judged.forecast, scale,
+        distinct, given.shifts,
     )  # fmt: skip
     if plan is None:
         return None
-    doubted |= result.order == 1 and told is not None and told.by_pairs
-    rule = None if told is None else told.rule
-    plan = replace(plan, assumes=result.rests, forecast=rule, doubted=doubted, whole=given.asked is None)
+    rule, rests = None if told is None else told.rule, result.rests if doubted else plan.assumes
+    plan = replace(plan, assumes=rests, forecast=rule, doubted=doubted, whole=given.asked is None)
     return plan.in_runs(seed)
 
 

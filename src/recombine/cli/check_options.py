@@ -67,7 +67,8 @@ Budget = Annotated[
     float | None, Parameter(group=COLLECT, help="The best rows to collect for this many (or this price).")
 ]
 UntilError = Annotated[
-    float | None, Parameter(group=COLLECT, help="Rows until every asked standard error is below this.")
+    float | None,
+    Parameter(group=COLLECT, help="Rows until every asked standard error is below this, in the answer's units."),
 ]
 Noise = Annotated[float | None, Parameter(group=COLLECT, help="Standard deviation of one row; estimated if not given.")]
 Change = Annotated[

@@ -139,7 +139,10 @@ def choice(forecast: Forecast) -> str:
         apart = f"by at most 0.5 % or a third of a standard error{_few(forecast)}"
         scale = "; of sums on several scales that on which the seen answers are likelier, unless it clearly errs more"
         said = f"recommended is the rule of the smallest error, or a simpler one that is worse {apart}"
-        lost = any(rule.rule.endswith(" scale") for rule in _smaller(forecast))
+        smaller = [rule.rule for rule in _smaller(forecast)]
+        lost = any(rule.endswith(" scale") for rule in smaller)
+        pairs = "; effects of pairs only if they are better by a whole one: what they learnt is known roughly"
+        said += pairs if any(rule.startswith("pairs") for rule in [*smaller, forecast.rule]) else ""
         return f"{said}{scale if forecast.scale is not None or lost else ''}{_on(forecast)}"
     who = "they and their choice" if forecast.share else "they"
     added = f"before something was added for what {who} learnt from the stand-ins ({', '.join(charged)})"

@@ -17,8 +17,9 @@ from recombine.checks.exact.identifiability import Identifiability
 from recombine.checks.exact.modular import Floats
 from recombine.checks.forecasts.expected import Forecast
 from recombine.checks.plans.outright import not_averaged, outright
-from recombine.checks.plans.planned import Plan
+from recombine.checks.plans.planned import Plan, Units
 from recombine.checks.plans.planning import MOST_CELLS, considered, plan_rows
+from recombine.checks.plans.translated import Translated
 from recombine.checks.rules.effects import LEAST_FREEDOM
 from recombine.checks.rules.scales import Scale, scaled
 from recombine.errors import InputError
@@ -30,6 +31,9 @@ Cost = Callable[[dict[str, Level]], float] | Mapping[str, Mapping[Level, float]]
 MOST_CANDIDATES = 200_000
 LARGEST_FIT = 30_000_000
 """Combinations × effects up to which the noise of one row is estimated."""
+
+NO_STEPS = "on a rank scale nothing tells what a standard error is in the answer's units, least so beyond the seen ones"
+"""Why an error in the answer's units is not planned for."""
 
 
 @dataclass(frozen=True)
@@ -101,7 +105,7 @@ def plan_for(
 ) -> Plan | None:
     """The rows that serve the purpose best; None where none was named. With ``shifts`` they are in a new block. The
     noise of one row is that around the rule which the forecast recommends. On a log ``scale`` noise and errors are
-    shares of the answer (an error to reach is not), on others the noise is the unit."""
+    shares of the answer, on others the noise is the unit; an error to reach is in the answer's units on either."""
     if purpose.budget is None and purpose.error is None:
         return None
     space = train.space
@@ -113,29 +117,41 @@ def plan_for(
     alone = target is not None and int(target.count.sum()) - int((target.count > 0).sum()) < LEAST_FREEDOM
     adding = expected is None or (expected.rule == "pairs" and known.order == 1 and alone)
     left, freedom = _noise(known, target) if adding or expected is None else (expected.noise, expected.noise_freedom)
-    noise, error, typical, unit, sized = purpose.noise or left, purpose.error, None, 1.0, None
-    if scale is not None and train.target is not None and noise:
-        if scale.name == "log":
-            logs = scaled(train.target, scale)
-            unit = typical = float(np.exp(np.average(logs.mean, weights=logs.count)))
-            share, free = (None, None) if purpose.noise else _noise(known, logs)
-            noise, freedom = (share, free) if share else (noise / unit, freedom)
+    units: Units = "answer"
+    noise, typical, unit, translated, untold = purpose.noise or left, None, 1.0, None, ""
+    if not noise:
+        units = "noise"
+    elif scale is not None and shifts is not None and purpose.error is not None:
+        raise InputError(
+            f"the effects add up on a {scale.name} scale, shifts of {shifts.name} in the answer's own units: no rows "
+            "are planned until an error; give a budget instead."
+        )
+    elif scale is not None and scale.steepest is None and purpose.error is not None:
+        untold = NO_STEPS
+    elif scale is not None and target is not None and (purpose.error is not None or scale.name == "log"):
+        there = scaled(target, scale)
+        typical = _step(there, scale)
+        share, free = (None, None) if purpose.noise else _noise(known, there)
+        noise, freedom = (share, free) if share else (noise / typical, freedom)
+        if purpose.error is not None:
+            sure = None if purpose.noise else freedom
+            translated = Translated(known, there, scale, noise, sure, purpose.error)
         else:
-            unit, noise, left = noise, None, None
-        if typical is not None and error is not None and expected is not None and expected.recommended is not None:
-            typical, unit, sized = None, 1.0, expected.recommended.answer
-        error = None if error is None else error / unit
+            unit, units = typical, "share"
+    elif scale is not None:
+        unit, noise, left, units = noise, None, None, "noise"
     rule = None if purpose.noise or not left else "additive" if adding or expected is None else expected.rule
     freedom = None if rule is None or freedom is None else max(freedom - (0 if shifts is None else shifts.lost), 1.0)
     whole = None if asked is None and len(pool) == len(cells) else cells if asked is None else asked
     prices = _prices(space, pool, cost)
     plan_of = partial(
-        plan_rows, known, space, train.counts, whole, pool, prices, budget=purpose.budget, error=error,
+        plan_rows, known, space, train.counts, whole, pool, prices, budget=purpose.budget, error=purpose.error,
         criterion=purpose.criterion, noise=noise or 1.0, rule=rule, change=purpose.change,
-        scale=None if scale is None else scale.name, typical=typical, sized=sized, distinct=distinct, shifts=shifts,
-        unit=unit,
+        scale=None if scale is None else scale.name, typical=typical, translated=translated, untold=untold,
+        distinct=distinct, shifts=shifts, unit=unit, units=units,
     )  # fmt: skip
-    found = _until(plan_of, freedom) if error is not None and freedom is not None else plan_of(freedom=freedom)
+    until = purpose.error is not None and freedom is not None
+    found = _until(plan_of, freedom) if until else plan_of(freedom=freedom)
     plain = scale is None and shifts is None
     if plain and alone and expected is not None and not purpose.noise:
         found = replace(found, caveat=not_averaged(expected, purpose.error, found.after))
@@ -149,7 +165,7 @@ def plan_for(
     return replace(found, outright=measured)
 
 
-def _until(plan_of: Callable[..., Plan], freedom: float) -> Plan:
+def _until(plan_of: Callable[..., Plan], freedom: float | None) -> Plan:
     """Rows until an error also with the most that the noise may be, and how few would do with what it was estimated
     to be; these, where no rows do with more."""
     few = plan_of()
@@ -159,6 +175,12 @@ def _until(plan_of: Callable[..., Plan], freedom: float) -> Plan:
     if sure.floor is not None or not sure.enough:
         return replace(few, freedom=freedom, unsure=True)
     return replace(sure, as_estimated=len(few.cells))
+
+
+def _step(there: Target, scale: Scale) -> float:
+    """How far a small step on the scale moves an answer in the middle of the seen ones: on a log scale the answer."""
+    middle, small = float(np.average(there.mean, weights=there.count)), 1e-3
+    return float(scale.back(np.array(middle + small)) - scale.back(np.array(middle - small))) / (2 * small)
 
 
 def _noise(known: Identifiability, target: Target | None) -> tuple[float | None, float | None]:

@@ -9,7 +9,7 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from typing import Any
+from typing import Any, Literal
 
 import numpy as np
 
@@ -19,6 +19,7 @@ from recombine.checks.plans.noise import times_off
 from recombine.checks.plans.outright import Outright
 from recombine.space import Codes, FactorSpace
 
+Units = Literal["answer", "share", "noise"]
 TRAINED = "of training"
 BOUGHT_BY_TWO = (
     "on planted tables of two factors whose levels act together, the answers afterwards erred as much as after as many "
@@ -61,10 +62,13 @@ class Plan:
     assumes: str
     """What the errors rest on."""
     scale: str | None = None
-    """The scale on which effects add up, where it is not the answer's own; errors and noise are those of this scale."""
+    """The scale on which effects add up, where it is not the answer's own; the noise is that on this scale."""
     typical: float | None = None
-    """On a log scale, where the noise is a share of the answer: a typical one. Errors are shares of the answer too,
-    except where a precision was asked for: then they and the noise, at the typical answer, are in its units."""
+    """How far a small step on this scale moves a typical answer: on a log scale the answer itself."""
+    units: Units = "noise"
+    """What errors are in: the answer's units, shares of the answer (on a log scale), or the noise of one row."""
+    untold: str = ""
+    """Why the error asked for is none on the scale: then only what determines the asked answers is planned."""
     far: int = 0
     """Asked combinations outside the seen range of a number, of which the errors do not tell."""
     left: int = 0
@@ -125,6 +129,8 @@ class Plan:
 
     @property
     def words(self) -> str:
+        if self.untold:
+            return self._sentence() + ("" if self.outright is None else self.outright.words)
         if self.after is None or self.floor is not None:
             return self._sentence()
         rows = f"{self._compared()}{self.caveat if len(self.cells) else ''}"
@@ -135,7 +141,7 @@ class Plan:
 
     def _without_errors(self) -> str:
         by = "" if self.forecast is None else f"; the answers are those of the rule “{self.forecast}”"
-        most = self._size(self.noise_range[1])
+        most = self._noise_size(self.noise_range[1])
         noise = "" if self.as_estimated is None else f", with a noise of {most}, the most that it may be,"
         least = "" if self.fewest is None else f", in which case{noise} no plan has fewer than {self.fewest:,}"
         once = " and each asked combination once before any again"
@@ -148,10 +154,10 @@ class Plan:
 
     def _compared(self) -> str:
         """What the errors are of, for who compares them with others."""
-        if self.noise == 1 and self.forecast is None:
+        if self.units == "noise" and self.forecast is None:
             return ""
         text = " This is how far noise moves a plain fit (least squares, not shrunken)"
-        if self.noise != 1:
+        if self.units != "noise":
             was, now = self.new_row.values()
             before = "" if was is None or not len(self.cells) else f" ({self._size(was)} before)"
             own = f" on a further {self.block}, with its own noise and the shift of its {self.block} "
@@ -167,7 +173,8 @@ class Plan:
     def new_row(self) -> dict[str, float | None]:
         """How far a single new row is off, typically: the standard error, its own noise and the shift of its block."""
         ends = {"before": (self.before, self.shift[0]), "after": (self.after, self.shift[1])}
-        return {when: None if e is None else math.hypot(e, self.noise, shift) for when, (e, shift) in ends.items()}
+        noise = self.noise * (self.typical if self.units == "answer" and self.typical else 1.0)
+        return {when: None if e is None else math.hypot(e, noise, shift) for when, (e, shift) in ends.items()}
 
     @property
     def noise_range(self) -> tuple[float, float]:
@@ -187,17 +194,21 @@ class Plan:
 
     def _sentence(self) -> str:
         around = "" if self.rule is None else f" around the rule “{self.rule}”, what it misses included"
-        known = f"with a noise of {self._size(self.noise)} per row{around}{self._allowed()}"
         on = f" on the {self.scale} scale" if self.scale else ""
-        unknown = f"in units of one row's noise{on}" + (", which is not known" if self.fewest is not None else "")
-        unit = unknown if self.noise == 1 else known
-        if self.typical is not None and self.fewest is None:
+        there = on if self.scale != "log" else " of the answer"
+        known = f"with a noise of {self._noise_size(self.noise)}{there} per row{around}{self._allowed()}"
+        if self.units == "noise":
+            unit = f"in units of one row's noise{on}" + (", which is not known" if self.fewest is not None else "")
+        elif self.units == "share":
             unit = f"in per cent of the answer, {known}"
-        elif self.typical is not None:
-            unit = f"{known}, at an answer of {self.typical:.3g} and in proportion at others"
+        else:
+            largest = "" if self.scale is None else ", each answer taken where noise may move it most"
+            unit = known if self.fewest is None else f"in the answer's units{largest}, {known}"
         rows = self._rows
         outside = f"{self.far:,} asked outside the seen range {'is' if self.far == 1 else 'are'} left out"
         unit += f"; {outside}" if self.far else ""
+        if self.untold:
+            return self._not_promised()
         if self.after is None and self.far and self.enough:
             return f"{rows}; every asked answer lies outside the seen range: no standard error is told."
         if self.after is None:
@@ -229,7 +240,7 @@ class Plan:
         """How far the noise may be from its estimate, and errors with it."""
         if self.freedom is None:
             return ""
-        (low, high), ends = times_off(self.freedom), [self._size(end) for end in self.noise_range]
+        (low, high), ends = times_off(self.freedom), [self._noise_size(end) for end in self.noise_range]
         few = f"{self.freedom:,.0f} degree{'s' * (round(self.freedom) != 1)} of freedom"
         times = f"and errors {low:.2g} to {high:.2g} times as large"
         return f"; estimated with {few}, it may be {ends[0]} to {ends[1]} (90 %), {times}"
@@ -244,12 +255,12 @@ class Plan:
 
     def _at_most(self) -> str:
         """The largest error with the most that the noise may be."""
-        return f", or {self._size(self.worst_high or 0.0)} with a noise of {self._size(self.noise_range[1])}"
+        return f", or {self._size(self.worst_high or 0.0)} with a noise of {self._noise_size(self.noise_range[1])}"
 
     def _fewer(self) -> str:
         """How few rows do with the noise as estimated, or that these do no more."""
         if self.unsure:
-            return f"; with a noise of {self._size(self.noise_range[1])} what is asked for is out of reach"
+            return f"; with a noise of {self._noise_size(self.noise_range[1])} what is asked for is out of reach"
         if self.as_estimated is None or self.as_estimated >= len(self.cells):
             return ""
         if not self.as_estimated:
@@ -258,7 +269,17 @@ class Plan:
         return f"; with the noise as estimated {first}{self.as_estimated:,} would do, and with them it is known better"
 
     def _size(self, error: float) -> str:
-        return shown(error, share=self.typical is not None and self.fewest is None)
+        return shown(error, share=self.units == "share")
+
+    def _noise_size(self, noise: float) -> str:
+        return shown(noise, share=self.scale == "log")
+
+    def _not_promised(self) -> str:
+        """That no error in the answer's units can be planned for, and why."""
+        one = len(self.cells) == 1
+        first = f"; {self._rows} determine{'s' * one} what is asked: collect {'it' if one else 'them'} and ask again"
+        first = first if len(self.cells) else "; rows for a budget are planned without such a promise"
+        return f"no rows are promised to reach the error asked for, in the answer's units: {self.untold}{first}."
 
     def to_dict(self, space: FactorSpace) -> dict[str, Any]:
         return {
@@ -278,6 +299,8 @@ class Plan:
             "assumes": self.assumes,
             "scale": self.scale,
             "typical": self.typical,
+            "units": self.units,
+            "untold": self.untold,
             "outside": self.far,
             "block": self.block,
             "shift": dict(zip(("before", "after"), self.shift, strict=True)),

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -15,7 +15,8 @@ from recombine.checks.exact.identifiability import Identifiability
 from recombine.checks.exact.modular import Floats, Ints
 from recombine.checks.plans.noise import times_off
 from recombine.checks.plans.optimal import Choice, choose, floor, until
-from recombine.checks.plans.planned import Plan, repeats_in
+from recombine.checks.plans.planned import Plan, Units, repeats_in
+from recombine.checks.plans.translated import Translated
 from recombine.checks.plans.visiting import visiting_order
 from recombine.errors import InputError
 from recombine.space import Codes, FactorSpace, Level
@@ -47,17 +48,20 @@ def plan_rows(
     change: Mapping[str, float] | None = None,
     scale: str | None = None,
     typical: float | None = None,
-    sized: Callable[[Codes], Floats] | None = None,
+    translated: Translated | None = None,
+    untold: str = "",
     distinct: bool = False,
     shifts: Shifts | None = None,
     unit: float = 1.0,
+    units: Units = "noise",
     freedom: float | None = None,
 ) -> Plan:
     """The rows of ``pool`` that are worth most for ``budget`` (their prices add up to it), or rows until every asked
     standard error is at most ``error``; ``asked`` None: every cell of the pool. ``distinct``: no row is repeated before
     every asked cell is seen or in the plan (where effects do not add up, a row tells of its own cell alone). Errors are
-    those inside the seen range of numbers: how far a line or curve goes on is no matter of noise. ``sized`` tells how
-    large answers are where noise is a share of them and ``error`` is not. With ``shifts`` of blocks, whose ``unit`` is
+    those inside the seen range of numbers: how far a line or curve goes on is no matter of noise. ``translated`` tells
+    what standard errors on a scale are in the answer's units, in which ``error`` is; where that cannot be told
+    (``untold``: why) only what determines the asked answers is planned. With ``shifts`` of blocks, whose ``unit`` is
     that of one error here, the rows are all in one new block. With a noise that was estimated (``freedom``)
     rows until an error are planned on the most that this allows."""
     _refuse(budget, error, criterion, prices, noise)
@@ -77,15 +81,19 @@ def plan_rows(
         before, x, now, ask = shifts.with_a_new(lambda codes: features(whole, codes), known, x, ask)
         _few(x.shape[1])
         first = np.concatenate([first, _tie(known, pool, error, shifts)])
-    if sized is not None and len(told):
-        sizes = sized(told)
-        typical = float(np.sqrt((sizes**2).mean()))
-        noise, now, ask = noise * typical, now * sizes[:, None] / typical, ask * sizes[:, None] / typical
-    none = np.zeros(0, dtype=np.int64)
-    start = choose(before, x[:0], now, np.ones(0), 0, first=none) if known.rank == whole.rank else None
+    if translated is not None and len(told):
+        sizes = translated.sizes(told)
+        untold = _untold(int(np.isinf(sizes).sum())) if np.isinf(sizes).any() else ""
+        if not untold:
+            typical = float(np.sqrt((sizes**2).mean()))
+            now, ask = now * sizes[:, None], ask * sizes[:, None]
+    nothing = np.zeros(0, dtype=np.int64)
+    start = choose(before, x[:0], now, np.ones(0), 0, first=nothing) if known.rank == whole.rank else None
     fresh = _fresh(known, pool, asked) if distinct else None
     fewest, lowest, bound = None, None, 0.0
-    if error is not None:
+    if untold:
+        chosen, enough = choose(before, x, ask, np.ones(len(x)), len(first), first=first), False
+    elif error is not None:
         most = (error / (noise * times_off(freedom)[1])) ** 2
         chosen, fewest, lowest = _reaching(most, before, x, ask, start, first, fresh)
         enough = needed.enough and chosen.worst <= most * NEARLY
@@ -97,18 +105,17 @@ def plan_rows(
     if shifts is not None and len(cells) == 1:
         raise InputError(f"one row alone on a new {shifts.name} tells nothing of the factors; plan two or more.")
     order, path, least = _visits(space, cells, change)
-    untold = len(far) > 0 and bool(far.all())
+    none = bool(untold) or (len(far) > 0 and bool(far.all()))
     ends = (math.inf if start is None else start.mean, chosen.mean, chosen.worst)
-    was, then, worst = (None if untold else _error(v, noise) for v in ends)
+    was, then, worst = (None if none else _error(v, noise) for v in ends)
     more = (0, 1 if len(cells) else 0)
     off = [0.0, 0.0] if shifts is None else [shifts.new_row(shifts.blocks + n) / unit for n in more]
     return Plan(
         cells[order], prices[chosen.rows][order], was, then, worst, bound, fewest, enough, noise, rule, path, least,
-        known.assumes(space.names, scale), scale, typical, int(far.sum()),
-        known.still_beyond(asked, cells),
+        known.assumes(space.names, scale), scale, typical, far=int(far.sum()), left=known.still_beyond(asked, cells),
         repeats=repeats_in(cells[order], known.members.contains(cells[order]).tolist()),
         block=None if shifts is None else shifts.name, shift=(off[0], off[1]),
-        floor=None if lowest is None else _error(lowest, noise), freedom=freedom,
+        floor=None if lowest is None else _error(lowest, noise), freedom=freedom, units=units, untold=untold,
     )  # fmt: skip
 
 
@@ -118,6 +125,12 @@ def _determining(known: Identifiability, asked: Codes, pool: Codes, prices: Floa
     if not needed.listed:
         raise InputError("too much is undetermined for a plan; ask about fewer combinations.")
     return needed, known.with_rows(needed.cells) if len(needed.cells) else known
+
+
+def _untold(few: int) -> str:
+    """Why an error on a log scale is nothing in the answer's units where answers may be as large as they like."""
+    which = "one asked combination is" if few == 1 else f"{few:,} asked combinations are"
+    return f"{which} not determined yet, and how large an answer is decides what a standard error on the scale is worth"
 
 
 def _tie(known: Identifiability, pool: Codes, error: float | None, shifts: Shifts) -> Ints:

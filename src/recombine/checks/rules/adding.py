@@ -16,14 +16,12 @@ from recombine.checks.exact.modular import Floats, Ints
 from recombine.checks.rules.effects import EXACT, LEAST_FREEDOM, Effects
 from recombine.checks.rules.noisy import RowNoise, row_noise
 from recombine.checks.rules.relearnt import relearnt
-from recombine.checks.rules.scales import PLAIN, Scale, ranks, scaled
+from recombine.checks.rules.scales import NODES, PLAIN, Scale, ranks, scaled
 from recombine.checks.rules.seen_cells import Cells
 from recombine.checks.rules.surface import designed
 from recombine.checks.rules.weighing import likeliest, settled, variance
 from recombine.support.table import Target
 
-NODES = ndtri((np.arange(21) + 0.5) / 21)
-"""Quantiles of a standard normal over which an answer is averaged on its way back from a scale."""
 STEPS = 100
 """Newton's steps at most towards the variance between cells."""
 WEIGHED = 3
@@ -304,7 +302,7 @@ class Adding:
     def _mean(place: Floats, sd: Floats, scale: Scale) -> Floats:
         if scale is PLAIN:
             return place
-        return np.asarray(scale.back(place[:, None] + sd[:, None] * NODES).mean(axis=1))
+        return scale.mean(place, sd)
 
 
 def _beyond(left: Floats, within: Floats, freedom: float) -> float:

@@ -13,6 +13,9 @@ from scipy.special import expit, ndtri
 from recombine.checks.exact.modular import Floats
 from recombine.support.table import Target
 
+NODES = ndtri((np.arange(21) + 0.5) / 21)
+"""Quantiles of a standard normal over which an answer is averaged on its way back from a scale."""
+
 
 @dataclass(frozen=True)
 class Scale:
@@ -25,6 +28,12 @@ class Scale:
     """Whether the way back is learnt from the answers: it then has to forget those that are left out."""
     ends: tuple[float, float] = (-math.inf, math.inf)
     """What answers on it cannot leave."""
+    steepest: float | None = None
+    """Where on it a small step moves an answer most (infinite: the further up the more); None: not told."""
+
+    def mean(self, place: Floats, sd: float | Floats) -> Floats:
+        """The answer, averaged over what it may be on the scale."""
+        return np.asarray(self.back(place[..., None] + np.asarray(sd)[..., None] * NODES).mean(axis=-1))
 
 
 PLAIN = Scale("", lambda y: y, lambda z: z)
@@ -51,7 +60,7 @@ def scales(y: Floats, share: bool = True, per_cent: bool = False) -> list[Scale]
     found = []
     low, high = float(y.min()), float(y.max())
     if low > 0 and high > 2 * low:
-        found.append(Scale("log", np.log, np.exp))
+        found.append(Scale("log", np.log, np.exp, steepest=math.inf))
     top = 1.0 if high <= 1 and not per_cent else 100.0
     if low >= 0 and 0.5 * top < high <= top and high > low and (share or top == 1):
         edge = 0.5 * top / len(y) if low == 0 or high == top else 0.0  # else effects that add up would not
@@ -61,6 +70,7 @@ def scales(y: Floats, share: bool = True, per_cent: bool = False) -> list[Scale]
                 lambda v: np.log((v + edge) / (top - v + edge)),
                 lambda z: (top + 2 * edge) * expit(z) - edge,
                 ends=(0.0, top),
+                steepest=0.0,
             )
         )
     return [*found, ranks(y)] if len(np.unique(y)) > 8 else found
