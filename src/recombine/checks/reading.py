@@ -82,7 +82,8 @@ def read(
 
 def blocks_of(blocks: str | Sequence[str], factors: Sequence[str]) -> tuple[tuple[str, ...], dict[str, str]]:
     """Columns of blocks, and of those written as site:block the factor in whose levels they are numbered anew."""
-    named = [(n.partition(":")[::2] if n.partition(":")[0] in factors else ("", n)) for n in factor_names(blocks)]
+    pairs = [(n, *n.partition(":")) for n in factor_names(blocks)]
+    named = [((factor, block) if block and factor in factors else ("", n)) for n, factor, _, block in pairs]
     return tuple(name for _, name in named), {name: factor for factor, name in named if factor}
 
 

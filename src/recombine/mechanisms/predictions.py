@@ -80,6 +80,8 @@ def measure_predictions(
     names = each_factor(factors)
     pair = split_of(split)
     own = (prediction,) if isinstance(prediction, str) else tuple(prediction)
+    if not own:
+        raise InputError("name the column with the predictions (prediction=…, --prediction).")
     said = (against,) if isinstance(against, str) else against
     beside = tuple(dict.fromkeys((one,) if isinstance(one, str) else tuple(one) for one in said))
     how = Reading(

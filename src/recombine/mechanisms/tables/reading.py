@@ -66,7 +66,7 @@ def read_predictions(table: Any, how: Reading) -> tuple[Answers, dict[str, Answe
     used = {*how.factors, *(how.bins or {}), target, *(c for cs in how.predictions for c in cs), *(split or ())[:1]}
     frame = scan(table, "the table of predictions", how.max_bytes, how.max_rows, used)
     known = None if how.train is None else scan(how.train, "the training table", how.max_bytes, how.max_rows, used)
-    for name in (*how.factors, *(split or ())[:1]):
+    for name in (*how.factors, *(split or ())[:1], target, *(c for cs in how.predictions for c in cs)):
         if name not in (schema := frame.collect_schema()):
             raise unknown("column", name, schema.names())
     told = known is not None and target in known.collect_schema()
