@@ -22,7 +22,7 @@ from recombine.checks.exact.tables import tally
 from recombine.checks.headed import Headed
 from recombine.errors import InputError
 from recombine.space import Codes, Factor, FactorSpace
-from recombine.support.numerals import of_one_quantity
+from recombine.support.numerals import LARGEST_ANSWER, of_one_quantity, refuse_enormous, refuse_tiny
 from recombine.support.scan import scan
 from recombine.support.table import Table, Target, factor_names, read_tables
 from recombine.support.times import are_days
@@ -57,6 +57,11 @@ def read(
     tables = read_tables(
         [table] if test is None else [table, test], [*factor_names(factors), *blocks], once=True, beside=blocks, **how
     )
+    for told in (table.target for table in tables):
+        if told is not None and told.ends is not None and told.count.any():
+            ends = float(told.ends[told.count > 0].min()), float(told.ends[told.count > 0].max())
+            refuse_enormous(told.name, ends, most=LARGEST_ANSWER)
+            refuse_tiny(told.name, ends)
     shifts = None
     if blocks:
         tables, shifts = without_shifts(tables, blocks, order, how.get("numbers") or {}, inside)

@@ -29,6 +29,8 @@ FEWEST_OF_UNIT = 3
 """Different numbers of a unit, on average, where there are several units."""
 LARGEST = 1e100
 """Numbers beyond it cannot be squared and added up."""
+LARGEST_ANSWER, SMALLEST_ANSWER = 1e49, 1e-49
+"""Answers beyond which, or all of them below which, their errors cannot be squared twice."""
 
 BETWEEN, ZEROS = re.compile(r"(?<=[^\W_])[-_–\s]+(?=[^\W_])"), re.compile(r"(?<![0-9.,])0+(?=[0-9])")
 SPACES = re.compile(r"(?<=[0-9])[\s\u00a0\u202f](?=[0-9]{3}(?![0-9]))")
@@ -190,12 +192,29 @@ def durations(texts: Iterable[str]) -> bool:
     return all(CLOCK.fullmatch(t.strip()) for t in texts)
 
 
-def refuse_enormous(name: str, values: Iterable[float], where: Callable[[], str] = lambda: "") -> None:
-    """``where``: in which rows, asked for where there is something to refuse."""
-    odd = next((v for v in values if not abs(v) <= LARGEST), None)
+def refuse_enormous(
+    name: str, values: Iterable[float], where: Callable[[], str] = lambda: "", most: float = LARGEST
+) -> None:
+    """``where``: in which rows, asked for where there is something to refuse; ``most``: what is not refused yet."""
+    odd = next((v for v in values if not abs(v) <= most), None)
+    if odd is not None and math.isfinite(odd):
+        what = f"{odd:.3g}, too large to calculate with{where()}"
+        raise InputError(
+            f"column {name!r} holds {what}; correct such cells, leave them blank, or choose a larger unit."
+        )
     if odd is not None:
-        what = f"{odd:g}, too large to calculate with" if math.isfinite(odd) else f"the infinite number {odd:g}"
-        raise InputError(f"column {name!r} holds {what}{where()}; correct such cells or leave them blank.")
+        what = f"the infinite number {odd:g}{where()}"
+        raise InputError(f"column {name!r} holds {what}; correct such cells or leave them blank.")
+
+
+def refuse_tiny(name: str, values: Iterable[float]) -> None:
+    """An error where all answers are too small to be calculated with, and not all 0."""
+    size = max(map(abs, values), default=0.0)
+    if 0 < size < SMALLEST_ANSWER:
+        raise InputError(
+            f"no number in column {name!r} is beyond {size:.3g}: too small to calculate with; give all in a smaller "
+            "unit."
+        )
 
 
 def one_of_alike(texts: Iterable[str], rows: Mapping[str, int] | None = None) -> dict[str, str]:

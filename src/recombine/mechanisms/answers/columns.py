@@ -13,7 +13,7 @@ from recombine.errors import InputError, unknown
 from recombine.mechanisms.answers.names import brief
 from recombine.mechanisms.answers.probabilities import one_and_zero
 from recombine.support.answers import Look, look, plain_number, two_flags
-from recombine.support.numerals import DECIMAL_COMMA, as_number
+from recombine.support.numerals import DECIMAL_COMMA, LARGEST_ANSWER, as_number, refuse_enormous
 from recombine.support.scan import collect
 from recombine.support.table import TARGET_CLASSES
 
@@ -100,6 +100,9 @@ def answer_columns(
         and all(_finite(found) for found in looked)
         and (kind == "number" or not two_flags([looked[0], *looked[2:]]))
     ):
+        for found, (_, name) in zip(looked, read, strict=True):
+            ends = [end for end in (found.low, found.high) if end is not None]
+            refuse_enormous(name, ends, most=LARGEST_ANSWER)
         return Columns(target, prediction, "number", (), True)
     values = {name: _values(frame, name) for name in (target, prediction)}
     if train is not None:
