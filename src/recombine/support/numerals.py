@@ -197,14 +197,11 @@ def refuse_enormous(
 ) -> None:
     """``where``: in which rows, asked for where there is something to refuse; ``most``: what is not refused yet."""
     odd = next((v for v in values if not abs(v) <= most), None)
-    if odd is not None and math.isfinite(odd):
-        what = f"{odd:.3g}, too large to calculate with{where()}"
-        raise InputError(
-            f"column {name!r} holds {what}; correct such cells, leave them blank, or choose a larger unit."
-        )
     if odd is not None:
-        what = f"the infinite number {odd:g}{where()}"
-        raise InputError(f"column {name!r} holds {what}; correct such cells or leave them blank.")
+        finite = math.isfinite(odd)
+        what = f"{odd:.3g}, too large to calculate with" if finite else f"the infinite number {odd:g}"
+        unit = ", or give all in a larger unit" * finite
+        raise InputError(f"column {name!r} holds {what}{where()}; correct such cells or leave them blank{unit}.")
 
 
 def refuse_tiny(name: str, values: Iterable[float]) -> None:
