@@ -100,9 +100,8 @@ def answer_columns(
         and all(_finite(found) for found in looked)
         and (kind == "number" or not two_flags([looked[0], *looked[2:]]))
     ):
-        for found, (_, name) in zip(looked, read, strict=True):
-            ends = [end for end in (found.low, found.high) if end is not None]
-            refuse_enormous(name, ends, most=LARGEST_ANSWER)
+        for one, (_, name) in zip(looked, read, strict=True):
+            refuse_enormous(name, [end for end in (one.low, one.high) if end is not None], most=LARGEST_ANSWER)
         return Columns(target, prediction, "number", (), True)
     values = {name: _values(frame, name) for name in (target, prediction)}
     if train is not None:
