@@ -21,6 +21,8 @@ EMPTY_TEXTS = ["", "NA", "N/A", "n/a", "NaN", "nan", "NULL", "null", "#N/A"]
 """Texts that mean "missing"."""
 DASHES = ("-", "–", "—", "?", ".")
 """What stands for nothing in a column of numbers, and may be a level elsewhere."""
+PERHAPS_EMPTY = re.compile(r"n\.?a\.?|n/a\.?|nan|null|missing|<na>|#n/a|#null!|not available", re.IGNORECASE)
+"""Levels that may mean "missing" (as None does, which Python writes), though they are not read so as they stand."""
 MOST_ALIKE = 10
 """Groups of texts that differ only in spaces or capitals and are named."""
 MOST_DIGITS = 7
@@ -260,7 +262,10 @@ def alike(
     if maybe := [group for group in nearly.values() if len(group) > 1]:
         differ = f"differ only in dashes or leading zeros: {_listed(maybe)}; they count as different"
         notes.append(f"Column {name!r} has {what} that {differ}, so clean them if they are the same.")
-    dash = next((t for t in texts if t.strip() in DASHES), None)
-    if dash is not None and len(texts) > 2 and "+" not in texts:
-        notes.append(f"{dash!r} is one of the {what} of {name!r}; leave such cells blank if they mean missing.")
+    dashes = [t for t in texts if t.strip() in DASHES] if "+" not in texts else []
+    empty = [t for t in texts if t.strip() == "None" or PERHAPS_EMPTY.fullmatch(t.strip())]
+    if (dashes or empty) and len(texts) > 2:
+        named = ", ".join(repr(t) for t in [*dashes, *empty])
+        are = "is one" if len(dashes) + len(empty) == 1 else "are some"
+        notes.append(f"{named} {are} of the {what} of {name!r}; leave such cells blank if they mean missing.")
     return notes

@@ -21,6 +21,7 @@ from numpy.typing import NDArray
 from recombine.errors import InputError, unknown
 from recombine.space import Codes, Factor, FactorSpace, Level
 from recombine.support.answers import TARGET_CLASSES, Answers, Target, find_answers, piled_up
+from recombine.support.blanks import as_written, missing_words, nothing_in, spelled
 from recombine.support.copies import without_copies
 from recombine.support.encode import Encoder, binned, encoder, kinds_of
 from recombine.support.left_out import left_out
@@ -132,6 +133,10 @@ def read_tables(
     weighing = None
     with said.collecting():
         weighing = find_weights(frames, weights, answers, said) if weights and answers is not None else None
+    if target and answers is not None and answers.classes is not None and (lost := spelled(said.written, target)):
+        texts = ", ".join(f"{text!r} in {rows:,} row{'s' * (rows > 1)}" for text, rows in lost.items())
+        other = "if that is a class, write it in another way"
+        said.notes.append(f"What is no answer in {target!r} but a blank: {texts}; {other}.")
     said.refuse()
     space = FactorSpace(tuple(Factor(e.name, e.levels) for e in encoders))
     notes = tuple(dict.fromkeys(said.notes))
@@ -179,6 +184,8 @@ def encode(
     if missing == "error" and not whole:
         with said.collecting():
             _refuse_missing(frames, names, said)
+    if not whole:
+        said.notes += missing_words(frames, names, missing, said.written)
     kept = [(frame, 0) if whole else _treat_missing(frame, names, missing, len(frames) > 1) for frame in frames]
     frames = [frame for frame, _ in kept]
     both = next((name for name in numbers if name in bins), None)
@@ -295,16 +302,19 @@ def _treat_missing(frame: pl.LazyFrame, names: list[str], missing: Missing, part
 def _refuse_missing(frames: list[pl.LazyFrame], names: list[str], said: Said) -> None:
     """An error for factors with missing values, all of them in one sentence."""
     schema = frames[0].collect_schema()
-    blank = {n: pl.col(n).is_null() | (pl.col(n).is_nan() if schema[n].is_float() else False) for n in names}
+    blank = {n: nothing_in(schema, n) for n in names}
     lacking = dict.fromkeys(names, 0)
     for frame in frames:
         found = collect(frame.select(blank[n].sum().alias(n) for n in names))
         lacking = {n: lacking[n] + int(found[n][0]) for n in names}
-    told = [
-        f"column {name!r} has {count:,} missing value{'s' if count > 1 else ''}{said.places(name, blank[name])}"
-        for name, count in lacking.items()
-        if count
-    ]
+    told = []
+    for name, count in lacking.items():
+        if count:
+            how = as_written(said.written, name, count)
+            where = said.places(name, blank[name])
+            told.append(
+                f"column {name!r} has {count:,} missing value{'s' if count > 1 else ''}{f', {how}' * bool(how)}{where}"
+            )
     if told:
         raise InputError(
             f"{', '.join(told)}; say what to do: missing='drop' leaves those rows out, missing='level' makes missing a "
