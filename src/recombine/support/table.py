@@ -133,10 +133,10 @@ def read_tables(
     weighing = None
     with said.collecting():
         weighing = find_weights(frames, weights, answers, said) if weights and answers is not None else None
-    if target and answers is not None and answers.classes is not None and (lost := spelled(said.written, target)):
-        texts = ", ".join(f"{text!r} in {rows:,} row{'s' * (rows > 1)}" for text, rows in lost.items())
-        other = "if that is a class, write it in another way"
-        said.notes.append(f"What is no answer in {target!r} but a blank: {texts}; {other}.")
+    if target and answers is not None and answers.classes is not None and (nothing := spelled(said.written, target)):
+        texts = ", ".join(f"{text!r} in {rows:,} row{'s' * (rows > 1)}" for text, rows in nothing.items())
+        fix = "if that is a class, write it in another way"
+        said.notes.append(f"What is no answer in {target!r} but a blank: {texts}; {fix}.")
     said.refuse()
     space = FactorSpace(tuple(Factor(e.name, e.levels) for e in encoders))
     notes = tuple(dict.fromkeys(said.notes))
