@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import math
-import shlex
 from collections.abc import Iterable, Mapping, Sequence
 from statistics import median
 
@@ -25,6 +24,7 @@ from recombine.checks.slips.zeros import zeros
 from recombine.checks.verdicts.prediction import Prediction
 from recombine.space import about, quoted
 from recombine.support.answers import NEAR_ENDS
+from recombine.support.pasted import option
 from recombine.support.table import Table, Target
 
 UNEVEN = 3
@@ -370,7 +370,7 @@ def _bends(known: Identifiability, names: tuple[str, ...], judged: Judged) -> li
         rejected = fit is not None and bool(fit.rejected) and f"{name} beyond" in fit.evidence
         bends = curve.shape == "linear" and curve.bent() is not None
         curved = bends and told is not None and told.rule == "curved"
-        spline = f"a curve may do: --numeric {shlex.quote(name)}=spline"
+        spline = f"a curve may do: {option('numeric', f'{name}=spline')}"
         if ((bends and rejected) or curved or shaky) and (above := curve.by_factors):
             spaced = ", ".join(f"{v:g}" for v in above[:MOST_SPACED]) + (", …" if len(above) > MOST_SPACED else "")
             zero = "" if len(above) == len(curve.seen) else f" (0 has none: first add, say, {above[0]:g})"

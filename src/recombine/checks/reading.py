@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import shlex
 from collections.abc import Collection, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import replace
@@ -23,6 +22,7 @@ from recombine.checks.headed import Headed
 from recombine.errors import InputError
 from recombine.space import Codes, Factor, FactorSpace
 from recombine.support.numerals import LARGEST_ANSWER, of_one_quantity, refuse_enormous, refuse_tiny
+from recombine.support.pasted import option
 from recombine.support.scan import scan
 from recombine.support.table import Table, Target, factor_names, read_tables
 from recombine.support.times import are_days
@@ -113,14 +113,14 @@ def numbers_unseen(known: Identifiability, train: Table, asked: Codes | None) ->
             and all(isinstance(v, (int, float)) and not isinstance(v, bool) for v in levels)
         ):
             name, some = factor.name, ", ".join(str(v) for v in new[:3]) + (" …" if len(new) > 3 else "")
-            shown, option = [v for v, s in zip(levels, seen, strict=True) if s], f"--numeric {shlex.quote(name)}"
+            shown, numeric = [v for v, s in zip(levels, seen, strict=True) if s], option("numeric", name)
             between = any(min(shown) < v < max(shown) for v in new)
             likely = between and LIKELY <= len(shown) <= MOST_MEASURED and name not in ids
             found.append(
                 Headed(
                     f"{name} holds numbers, and some that are asked about were never seen ({some}); if it measures "
-                    f"something, {option} (numeric={name!r}) answers between seen ones.",
-                    f"If {name} measures something, {option} answers between its seen numbers." if likely else "",
+                    f"something, {numeric} (numeric={name!r}) answers between seen ones.",
+                    f"If {name} measures something, {numeric} answers between its seen numbers." if likely else "",
                 )
             )
     return found
@@ -209,9 +209,7 @@ def _as_written(factor: Factor) -> list[str]:
     if len(levels) < min(len(factor), LOOKED_AT) or len(levels) < 2:
         return []
     if are_days(levels):
-        other = (
-            f"--block {shlex.quote(name)} takes off what a date shifts; days counted from the first can be --numeric"
-        )
+        other = f"{option('block', name)} takes off what a date shifts; days counted from the first can be --numeric"
         return [f"{name} holds dates, each taken as a level of its own ({other})."]
     if units := of_one_quantity(levels):
         return [f"{name} has levels in several units ({', '.join(units)}), which count as different; write all in one."]

@@ -54,4 +54,6 @@ def nothing_in(schema: pl.Schema, name: str) -> pl.Expr:
     column, kind = pl.col(name), schema[name]
     if kind.is_float():
         return column.is_null() | column.is_nan()
-    return column.is_null() | (column.str.strip_chars() == "") if kind == pl.String else column.is_null()
+    if kind != pl.String:
+        return column.is_null()
+    return column.is_null() | (column.cast(pl.String).str.strip_chars() == "")  # numbers in another table
