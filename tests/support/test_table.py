@@ -506,3 +506,11 @@ def test_classes_that_are_read_as_missing_and_levels_that_may_mean_it_are_told(t
     notes = " ".join(read_tables([path], ["a"], target="y")[0].notes)
     assert "What is no answer in 'y' but a blank: 'NA' in 1 row, 'null' in 1 row; if that is a class" in notes
     assert "'None', 'n.a.' are some of the levels of 'a'; leave such cells blank if they mean missing." in notes
+
+
+def test_a_quote_in_a_header_is_one(tmp_path):
+    path = tmp_path / "quotes.csv"
+    path.write_text('"the ""dose""",b\n1,u\n2,"say ""hi"""\n')
+    (found,) = read_tables([path], ['the "dose"', "b"])
+    assert found.space.names == ('the "dose"', "b")
+    assert found.space.factors[1].levels == ('say "hi"', "u")

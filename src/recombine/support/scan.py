@@ -318,9 +318,10 @@ def _without_blank_rows(lazy: pl.LazyFrame, columns: Collection[str] | None) -> 
 
 
 def _without_spaces(lazy: pl.LazyFrame) -> pl.LazyFrame:
-    """Names of columns without the spaces around them, which nobody sees in a file and nobody types."""
+    """Names of columns without the spaces around them, which nobody sees in a file and nobody types, and with a quote
+    where polars leaves the two that stand for it in a CSV."""
     names = lazy.collect_schema().names()
-    bare = [name.strip() for name in names]
+    bare = [name.strip().replace('""', '"') for name in names]
     return lazy if names == bare or len(set(bare)) < len(bare) else lazy.rename(dict(zip(names, bare, strict=True)))
 
 
