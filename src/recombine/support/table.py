@@ -21,10 +21,10 @@ from numpy.typing import NDArray
 from recombine.errors import InputError, unknown
 from recombine.space import Codes, Factor, FactorSpace, Level
 from recombine.support.answers import TARGET_CLASSES, Answers, Target, find_answers, piled_up
-from recombine.support.blanks import as_written, missing_words, nothing_in, spelled
 from recombine.support.copies import without_copies
 from recombine.support.encode import Encoder, binned, encoder, kinds_of
 from recombine.support.left_out import left_out
+from recombine.support.missing import as_written, missing_words, nothing_in, spelled
 from recombine.support.numerals import DASHES, read_numbers
 from recombine.support.scan import Said, collect, scan
 from recombine.support.split import cut, has_rows, without_others

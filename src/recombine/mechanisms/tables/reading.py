@@ -25,7 +25,7 @@ from recombine.mechanisms.tables.mixed_where_unseen import Given, mixed_where_un
 from recombine.mechanisms.tables.remarks import remarks, rows_words
 from recombine.mechanisms.tables.spelled import spelled_alike
 from recombine.statistics import FloatArray
-from recombine.support.blanks import missing_words
+from recombine.support.missing import missing_words
 from recombine.support.scan import Said, collect, scan, settled
 from recombine.support.split import without_others
 from recombine.support.table import TARGET_CLASSES, Missing, Table, Target, read_tables
