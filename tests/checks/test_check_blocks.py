@@ -265,3 +265,18 @@ def test_rows_that_ask_need_no_block():
     rows["block"][0] = None
     with pytest.raises(InputError, match="column 'block' has 1 missing value"):
         check(rows, ["variety", "site"], target="y", draws=9, blocks="block")
+
+
+@pytest.mark.parametrize(
+    ("options", "said"),
+    [
+        ({"blocks": "a"}, "'a' cannot be both a factor and a block"),
+        ({"blocks": ["a:b"]}, "'b' cannot be both a factor and a block"),
+        ({"blocks": "y"}, "'y' cannot be both the target and a block"),
+        ({"split": "y=1"}, "'y' cannot be both the target and the column that says which rows are asked about"),
+    ],
+)
+def test_a_column_with_two_parts_is_named(options, said):
+    table = {"a": ["r", "r", "s", "s"], "b": ["u", "v", "u", "v"], "y": [1.0, 2.0, 3.0, 4.0]}
+    with pytest.raises(InputError, match=said):
+        check(table, ["a", "b"], target="y", **options)

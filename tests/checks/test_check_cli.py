@@ -162,3 +162,15 @@ def test_help_shows_examples(run):
     _, text = run("--help")
     assert "recombine check train.csv --factors shape,colour,size --target label" in text
     assert "--fail-on" in text
+
+
+def test_long_levels_leave_room_for_numbers_and_are_whole_in_json(run, tmp_path, monkeypatch):
+    monkeypatch.setenv("COLUMNS", "80")
+    long = [f"{'typed into the sheet by somebody ' * 6}{i}" for i in range(5)]
+    rows = [(a, b, i + j / 2) for i, a in enumerate(long) for j, b in enumerate("uvwx") if (i, j) != (2, 3)]
+    pl.DataFrame(rows, ["name", "b", "y"], orient="row").write_csv(tmp_path / "t.csv")
+    words = (tmp_path / "t.csv", "--factors", "name,b", "--target", "y")
+    listed = next(line for line in run(*words)[1].splitlines() if line.startswith("typed into"))
+    assert "…" in listed
+    assert listed.split()[-1].replace(".", "").isdigit()  # a number stands on the same line
+    assert json.loads(run(*words, "--json")[1])["queries"][0]["combination"]["name"] == long[2]

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import itertools
 import json
+from contextlib import suppress
 from dataclasses import replace
 from fractions import Fraction
 
@@ -483,3 +484,30 @@ def test_long_decimals_are_written_sparsely_as_they_are_in_full():
     rows = Conjunctive(codes, (3, 4), 1, {1: doses})
     assert rows.rows(codes).dtype == object
     assert (rows.sparse(codes).toarray() == rows.rows(codes)).all()
+
+
+@pytest.mark.filterwarnings("error")
+@pytest.mark.parametrize(
+    ("answers", "said"),
+    [
+        (lambda y: 1e90 * y, "too large to calculate with"),
+        (lambda y: 1e-160 * y, "too small to calculate with"),
+        (lambda y: 1e47 * y, ""),
+        (lambda y: 1e-47 * y, ""),
+        (lambda y: np.where(np.arange(len(y)) == 3, 9e48, y), ""),
+        (lambda y: np.full(len(y), 5e48), ""),
+        (lambda y: 10.0 ** (-20 * (y - y.min())), ""),
+    ],
+)
+def test_no_size_of_answers_overflows(answers, said):
+    rng = np.random.default_rng(0)
+    a, b = np.indices((5, 5)).reshape(2, -1)[:, 3:].repeat(2, axis=1)
+    y = answers(10 + a + 2 * np.sin(b) + 0.3 * rng.normal(size=len(a)))
+    table = {"a": a, "b": b, "y": y, "p": y, "part": np.where((a + b) % 3, "train", "test")}
+    if said:
+        with pytest.raises(InputError, match=said):
+            rc.check(table, ["a", "b"], target="y", draws=9)
+    else:
+        assert rc.check(table, ["a", "b"], target="y", draws=9).forecast is not None
+    with suppress(InputError):  # what is too large, too small or all the same
+        rc.measure_predictions(table, ["a", "b"], target="y", prediction="p", split="part=test")

@@ -161,3 +161,11 @@ def test_repeated_rows_that_differ_are_noise_and_no_mistake():
         "1 of 3 training combinations have several rows with different answers: their mean is used, their spread is "
         "noise." in check(table, ["a", "b"], target="y").notes
     )
+
+
+def test_a_split_of_which_nothing_is_left_to_ask_says_why():
+    table = {"a": ["r", "r", "s", "s"], "b": ["u", "v", "u", "v"], "part": ["train"] * 3 + ["test"]}
+    with pytest.raises(InputError, match="every row with part = 'test' is excluded"):
+        check(table, ["a", "b"], split="part=test", exclude=[{"a": "s", "b": "v"}])
+    with pytest.raises(InputError, match=r"in one part .* every row has a missing factor"):
+        check(table | {"b": ["u", "v", "u", None]}, ["a", "b"], split="part=test", missing="drop")

@@ -162,9 +162,27 @@ def test_the_scale_on_which_adding_up_does_best_is_named():
     said = check(table(cells, y), ["a", "b"], target="y")
     assert said.forecast.rule == "additive on a log-odds scale"
     assert "log-odds scale" in said.sentence().split(";")[-1]
-    plain = check(table(cells, [v and float(v[:-2]) for v in y]), ["a", "b"], target="y")
-    assert "y lies between 0 and 100: if these are per cents, a % sign lets log-odds" in " ".join(plain.notes)
-    assert "per cents" not in " ".join(said.notes)
+    tried = "Log-odds are among the scales that were tried because"
+    assert f"{tried} the name or sign of y says that it is a share" in " ".join(said.notes)
+    numbers = [v and float(v[:-2]) for v in y]  # near both ends they are known without the sign
+    plain = check(table(cells, numbers), ["a", "b"], target="y")
+    assert plain.forecast.rule == said.forecast.rule
+    assert f"{tried} all answers lie between 0 and 100 and come near both" in " ".join(plain.notes)
+    high = check(table(cells, [v and 70 + 0.3 * v for v in numbers]), ["a", "b"], target="y")
+    assert "if these are per cents, write a % sign, or a name that says so" in " ".join(high.notes)
+    assert "log-odds" not in high.forecast.rule
+
+
+def test_what_single_rows_leave_is_no_share():
+    rng, cells = np.random.default_rng(0), np.repeat(grid(8, 7), 2, axis=0)
+    z = sum(size * rng.standard_normal(n)[c] for size, n, c in zip((2, 1.5), (8, 7), cells.T, strict=True))
+    y = 0.02 + 0.96 / (1 + np.exp(-z - 1))
+    off = 0.1 * np.tile([1, -1], len(y) // 2) * (np.arange(len(y)) // 2 == y[::2].argmax())  # its mean stays below 1
+    within, beyond = (check(table(cells, np.where(cells.sum(axis=1) % 6 == 0, None, one)), ["a", "b"], target="y")
+                      for one in (y, y + off))  # fmt: skip
+    assert "log-odds" in within.forecast.rule
+    assert "log-odds" not in beyond.forecast.rule
+    assert "per cents" not in " ".join((*within.notes, *beyond.notes))
 
 
 def test_a_scale_is_said_to_do_best_only_where_the_difference_is_no_chance():

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from recombine.cli.printing import counted, level, print_facts, print_table, print_verdict, size
+from recombine.cli.printing import LONGEST_NAME, counted, level, print_facts, print_table, print_verdict, size
 from recombine.figures.data import label
 
 Output = pytest.CaptureFixture[str]
@@ -59,3 +59,11 @@ def test_counts_and_sizes() -> None:
 def test_levels_that_end_in_a_space_are_told_apart():
     assert [str(level(v)) for v in ("Oslo", "Oslo ", 3)] == ["Oslo", "“Oslo ”", "3"]
     assert [label(v) for v in ("Oslo", "Oslo ", 3)] == ["Oslo", "“Oslo ”", "3"]
+
+
+def test_long_levels_lose_their_middle_in_tables_and_stay_apart():
+    long = [f"{'a remark that should be a column of its own ' * 4}{i}" for i in range(3)]
+    cut = [str(level(name)) for name in long]
+    assert len(set(cut)) == 3
+    assert all(len(text) == LONGEST_NAME and "…" in text for text in cut)
+    assert str(level("x" * LONGEST_NAME)) == "x" * LONGEST_NAME

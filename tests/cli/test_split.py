@@ -123,3 +123,25 @@ def test_bad_input_is_one_sentence(capsys, grid, words, message):
     assert code == 2
     assert message in said.err
     assert said.err.count("\n") == 1
+
+
+@pytest.mark.parametrize(
+    ("words", "said"),
+    [
+        (["--hold-out", "5"], "only 5 held-out combinations: of fewer than 6 recombine measure names no rule; "
+                              "--hold-out 6 holds out more."),
+        (["--hold-out", "site=s1,device==d2"], "only 1 held-out combination: of fewer than 6 recombine measure names "
+                                               "no rule, and of fewer than 4 its verdict is mostly unclear"),
+        (["--folds", "5"], "a fold has only 4 held-out combinations: of fewer than 6 recombine measure names no rule; "
+                           "--folds 3 holds out more."),
+        (["--hold-out", "6"], ""),
+        (["--folds", "3"], ""),
+    ],
+)  # fmt: skip
+def test_that_measure_can_tell_little_of_few_held_out_combinations_is_said(capsys, grid, words, said):
+    _, printed = run(capsys, "split", grid, "--factors", "site,device", *words)
+    _, as_json = run(capsys, "split", grid, "--factors", "site,device", *words, "--json")
+    notes = " ".join(json.loads(as_json.out)["notes"])
+    assert said in notes
+    assert said in " ".join(printed.out.split())
+    assert said or "held-out combination" not in notes

@@ -318,6 +318,9 @@ def test_answers_that_are_all_alike_or_copied_or_nobodys_are_said():
         assert result.verdict == "unclear" or not copied
     with pytest.raises(InputError, match="noise is 100, but answers vary by no more than"):
         measure_predictions({**table, "y": y, "p": y}, ["a", "b"], noise=100, **options)
+    for own in ({"a": [1], "p": [2.0]}, pl.DataFrame({"a": [1], "p": [2.0]}), "predictions.csv"):
+        with pytest.raises(InputError, match="at hand ask measure_predictions"):
+            rc.measure(own, prediction="p")
     with pytest.raises(InputError, match="say what the model is asked"):
         rc.measure(lambda x: x)
     exact = measure_predictions({**table, "y": 0.1234 * (A + B), "p": 0.1234 * (A + B)}, ["a", "b"], **options)

@@ -467,3 +467,18 @@ def test_answers_too_small_to_be_squared_are_not_called_all_the_same():
     table = {"a": A, "b": B, "y": 1e-200 * (A + B), "p": 1e-200 * A, "part": np.where(UNSEEN, "test", "train")}
     with pytest.raises(InputError, match=r"differ by .*e-199 at most, too little to calculate with"):
         measure_predictions(table, ["a", "b"], target="y", prediction="p", split="part=test")
+
+
+def test_a_column_that_is_missing_is_not_looked_for_among_columns_of_ours():
+    table = {"a": [0, 0, 1, 1], "b": [0, 1, 0, 1], "y": list("xyzw"), "p": list("xyzx"), "s": [0, 0, 0, 1]}
+    with pytest.raises(InputError, match=r"unknown column 'q'; there are: a, b, y, p, s\."):
+        measure_predictions(table, ["a", "b"], target="y", prediction="q", split="s=1")
+    with pytest.raises(InputError, match="name the column with the predictions"):
+        measure_predictions(table, ["a", "b"], target="y", prediction=[], split="s=1")
+
+
+@pytest.mark.parametrize("split", [[], ("s",), "s", "s=", ""])
+def test_a_split_that_is_no_column_and_value_is_refused(split):
+    table = {"a": [0, 0, 1, 1], "b": [0, 1, 0, 1], "y": list("xyzw"), "p": list("xyzx"), "s": [0, 0, 0, 1]}
+    with pytest.raises(InputError, match="write column=value"):
+        measure_predictions(table, ["a", "b"], target="y", prediction="p", split=split)

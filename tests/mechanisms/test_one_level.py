@@ -52,6 +52,16 @@ def test_a_true_failure_beside_a_wrong_level_stays_one():
     assert result.sentence().endswith("Without this level the verdict would be 'fails'.")
 
 
+def test_leaving_a_level_out_is_not_offered_where_less_is_clear_then():
+    right, y = drawn(1)
+    unseen = (A == 3) & (B < 3) | (A == 5) & (B == 1)  # one combination is left without the level
+    test = unseen | (PLACE < 2)
+    table = {"a": A, "b": B, "y": y, "p": np.where(A == 3, right + 3, right), "part": np.where(test, "test", "train")}
+    result = measure_predictions(table, ["a", "b"], target="y", prediction="p", split="part=test")
+    assert "Look first at a = 3" in result.sentence()
+    assert "Without this level" not in result.sentence()
+
+
 def test_a_level_whose_unseen_combinations_are_answered_well_is_not_blamed():
     right, y = drawn(1)
     off = 6 * np.random.default_rng(0).normal(size=(8, 7))[A, B] * UNSEEN

@@ -484,3 +484,33 @@ def test_limits_among_numbers_are_read_as_numbers_and_said_to_be_limits(texts, k
 def test_what_a_part_of_a_whole_cannot_leave(name, answers, bounds):
     target = read_tables([{"a": [1, 2], name: answers}], ["a"], target=name)[0].target
     assert target.bounds == (bounds or (-math.inf, math.inf))
+
+
+def test_texts_that_are_read_as_missing_are_told(tmp_path):
+    path = tmp_path / "regions.csv"
+    path.write_text("region,y\nNA,1\nEU,2\nNA,3\nnull,4\n,5\n  ,6\nAF,7\n")
+    written = "2 'NA', 1 'null', 2 left blank"
+    with pytest.raises(InputError, match=rf"column 'region' has 5 missing values, {written} \(5 cells: rows 1, 3, 4"):
+        read_tables([path], ["region"])
+    for missing, done in (("drop", "left out"), ("level", "taken as one level, (missing)")):
+        notes = read_tables([path], ["region"], missing=missing)[0].notes
+        assert f"'region' is missing in 5 rows ({written}), {done}; if such a text names something" in " ".join(notes)
+    assert not any("missing" in note for note in read_tables([{"a": ["x", "y"]}], ["a"], missing="drop")[0].notes)
+    blank = read_tables([{"a": ["x", None, "y"]}], ["a"], missing="drop")[0].notes
+    assert blank == ("'a' is missing in 1 row, left out.",)
+
+
+def test_classes_that_are_read_as_missing_and_levels_that_may_mean_it_are_told(tmp_path):
+    path = tmp_path / "classes.csv"
+    path.write_text("a,y\nx,NA\nn.a.,EU\nNone,EU\nz,null\nw,AF\n")
+    notes = " ".join(read_tables([path], ["a"], target="y")[0].notes)
+    assert "What is no answer in 'y' but a blank: 'NA' in 1 row, 'null' in 1 row; if that is a class" in notes
+    assert "'None', 'n.a.' are some of the levels of 'a'; leave such cells blank if they mean missing." in notes
+
+
+def test_a_quote_in_a_header_is_one(tmp_path):
+    path = tmp_path / "quotes.csv"
+    path.write_text('"the ""dose""",b\n1,u\n2,"say ""hi"""\n')
+    (found,) = read_tables([path], ['the "dose"', "b"])
+    assert found.space.names == ('the "dose"', "b")
+    assert found.space.factors[1].levels == ('say "hi"', "u")

@@ -32,7 +32,7 @@ from recombine.checks.notes import few_rows, notes_on
 from recombine.checks.one_thread import one_thread
 from recombine.checks.plans.collecting import Cost, Purpose, plan_collection, plan_for
 from recombine.checks.plans.planned import Plan
-from recombine.checks.reading import levels_only, numbers_unseen, texts_in
+from recombine.checks.reading import blocks_of, levels_only, numbers_unseen, texts_in
 from recombine.checks.sharing import shared_repeats
 from recombine.checks.slips.totals import named, totals, words_of
 from recombine.checks.slips.units import Mixed, mixed_units
@@ -113,6 +113,7 @@ def check(
     """
     _refuse(split, test, min_support, max_queries, seed)
     pair, lines = split_of(split), shapes(numeric, factor_names(factors))
+    _refuse_two_parts(target, factor_names(factors), blocks, pair)
     if weights is not None:
         _refuse_weights(weights, target, factor_names(factors), blocks, rules, purpose or Purpose())
     how: dict[str, Any] = {
@@ -186,6 +187,23 @@ def _refuse(split: str | tuple[str, str] | None, test: Any, min_support: int, ma
         raise InputError(f"max_queries is {max_queries}; give 1 … {MOST_QUERIES:,}.")
     if seed < 0:
         raise InputError(f"seed is {seed}; give 0 or more.")
+
+
+def _refuse_two_parts(
+    target: str | None, factors: Sequence[str], blocks: str | Sequence[str], split: tuple[str, str] | None
+) -> None:
+    """An error where a block or the split is a factor or the target as well."""
+    shifting = blocks_of(blocks, factors)[0] if blocks else ()
+    if target is not None and split is not None and split[0] == target:
+        raise InputError(f"{target!r} cannot be both the target and the column that says which rows are asked about.")
+    for name in shifting:
+        if name in factors:
+            raise InputError(
+                f"{name!r} cannot be both a factor and a block: a factor is recombined, a block only shifts answers; "
+                "leave it out of one of them."
+            )
+        if name == target:
+            raise InputError(f"{name!r} cannot be both the target and a block; a block is what shifts the target.")
 
 
 def _refuse_weights(

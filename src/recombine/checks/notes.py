@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import math
-import shlex
 from collections.abc import Iterable, Mapping, Sequence
 from statistics import median
 
@@ -24,10 +23,10 @@ from recombine.checks.rules.learners import LEARNERS
 from recombine.checks.slips.zeros import zeros
 from recombine.checks.verdicts.prediction import Prediction
 from recombine.space import about, quoted
+from recombine.support.answers import NEAR_ENDS
+from recombine.support.pasted import option
 from recombine.support.table import Table, Target
 
-NEAR = 5
-"""How near to 0 and 100 answers come that may be per cents."""
 UNEVEN = 3
 """Times the median width from which a range is one of a hard combination."""
 FEWEST_MARKS, MOST_MARKS = 3, 11
@@ -86,7 +85,7 @@ def notes_on(
         *_noisy(judged.forecast, train),
         *_own_ranges(judged.forecast),
         *(_shortcut(prediction, judged.forecast) if of_learner else []),
-        *_per_cent(train.target, judged.forecast),
+        *_log_odds(train.target, judged.forecast),
         *zeros(train.target, known),
         *_bits(train.target),
         *_codes(train.target),
@@ -214,14 +213,23 @@ def _shortcut(prediction: Prediction | None, expected: Forecast | None) -> list[
     ]
 
 
-def _per_cent(target: Target | None, expected: Forecast | None) -> list[str]:
-    """What to try where another rule than adding up is best and the answers may be per cents that nothing calls so."""
-    if target is None or not target.numeric or target.share or expected is None or expected.rule == "additive":
+def _log_odds(target: Target | None, expected: Forecast | None) -> list[str]:
+    """Why log-odds were tried, where answers come from them; and how they would be, where another rule than adding up
+    is best and the answers may be per cents that nothing shows to be any."""
+    if target is None or not target.numeric or expected is None:
         return []
-    y = target.mean[target.count > 0]
-    if not (0 <= y.min() <= NEAR and 100 - NEAR <= y.max() <= 100):
+    low, high = target.reach
+    if expected.scale is not None and expected.scale.name == "log-odds":
+        top = expected.scale.ends[1]
+        between = f"all answers lie between 0 and {top:g}" + (" and come near both" if top > 1 else "")
+        why = f"the name or sign of {target.name} says that it is a share" if target.called_share else between
+        return [f"Log-odds are among the scales that were tried because {why}."]
+    bent = expected.scale is not None and expected.scale.name == "rank"
+    if target.share or expected.rule == "additive" or low < 0 or not (50 if bent else 100 - NEAR_ENDS) < high <= 100:
         return []
-    return [f"{target.name} lies between 0 and 100: if these are per cents, a % sign lets log-odds be tried."]
+    comes = f"{target.name} lies between {low:.3g} and {high:.3g}"
+    named = "write a % sign, or a name that says so (… per cent)"
+    return [f"{comes}: if these are per cents, {named}, and log-odds are tried."]
 
 
 def _bits(target: Target | None) -> list[str]:
@@ -257,7 +265,7 @@ def _outside(target: Target | None, queries: Sequence[Query]) -> list[str]:
     if rating and not out:  # what one person answers is a mark, though means of several are not
         ranged = _closed((q.row_low, q.row_high, q.prediction) for q in queries)
         out, one_row = sum(a < low or b > high for a, b, _ in ranged), " of one row"
-    if not out or target.mean[target.count > 0].min() < low:
+    if not out or target.reach[0] < low:
         return []
     wrong = sum(isinstance(said, float) and not low <= said <= high for *_, said in ranged)
     answers = f" and {wrong:,} answer{'s' if wrong != 1 else ''}" if wrong else ""
@@ -305,7 +313,8 @@ def _open(expected: Forecast | None, queries: Sequence[Query]) -> list[str]:
     if not wide or expected is None or not isinstance(expected.recommended, Adding):
         return []
     seen = expected.recommended.cells.answers
-    ends = f"the smallest and largest seen answer ({shown(float(seen.min()))} and {shown(float(seen.max()))})"
+    of = "answer" if (expected.recommended.cells.rows == 1).all() else "mean of a combination"
+    ends = f"the smallest and largest seen {of} ({shown(float(seen.min()))} and {shown(float(seen.max()))})"
     which = f"{wide:,} of {len(ranged):,} ranges {'are' if wide > 1 else 'is'} open at an end"
     return [f"{which}: a rank scale goes as far as {ends}; an answer there may lie far beyond, which nothing tells."]
 
@@ -361,7 +370,7 @@ def _bends(known: Identifiability, names: tuple[str, ...], judged: Judged) -> li
         rejected = fit is not None and bool(fit.rejected) and f"{name} beyond" in fit.evidence
         bends = curve.shape == "linear" and curve.bent() is not None
         curved = bends and told is not None and told.rule == "curved"
-        spline = f"a curve may do: --numeric {shlex.quote(name)}=spline"
+        spline = f"a curve may do: {option('numeric', f'{name}=spline')}"
         if ((bends and rejected) or curved or shaky) and (above := curve.by_factors):
             spaced = ", ".join(f"{v:g}" for v in above[:MOST_SPACED]) + (", …" if len(above) > MOST_SPACED else "")
             zero = "" if len(above) == len(curve.seen) else f" (0 has none: first add, say, {above[0]:g})"

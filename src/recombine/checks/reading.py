@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import shlex
 from collections.abc import Collection, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import replace
@@ -22,7 +21,8 @@ from recombine.checks.exact.tables import tally
 from recombine.checks.headed import Headed
 from recombine.errors import InputError
 from recombine.space import Codes, Factor, FactorSpace
-from recombine.support.numerals import of_one_quantity
+from recombine.support.numerals import LARGEST_ANSWER, of_one_quantity, refuse_enormous, refuse_tiny
+from recombine.support.pasted import option
 from recombine.support.scan import scan
 from recombine.support.table import Table, Target, factor_names, read_tables
 from recombine.support.times import are_days, are_moments
@@ -57,6 +57,11 @@ def read(
     tables = read_tables(
         [table] if test is None else [table, test], [*factor_names(factors), *blocks], once=True, beside=blocks, **how
     )
+    for told in (table.target for table in tables):
+        if told is not None and told.ends is not None and told.count.any():
+            ends = float(told.ends[told.count > 0].min()), float(told.ends[told.count > 0].max())
+            refuse_enormous(told.name, ends, most=LARGEST_ANSWER)
+            refuse_tiny(told.name, ends)
     shifts = None
     if blocks:
         tables, shifts = without_shifts(tables, blocks, order, how.get("numbers") or {}, inside)
@@ -88,7 +93,8 @@ def read(
 
 def blocks_of(blocks: str | Sequence[str], factors: Sequence[str]) -> tuple[tuple[str, ...], dict[str, str]]:
     """Columns of blocks, and of those written as site:block the factor in whose levels they are numbered anew."""
-    named = [(n.partition(":")[::2] if n.partition(":")[0] in factors else ("", n)) for n in factor_names(blocks)]
+    pairs = [(n, *n.partition(":")) for n in factor_names(blocks)]
+    named = [((factor, block) if block and factor in factors else ("", n)) for n, factor, _, block in pairs]
     return tuple(name for _, name in named), {name: factor for factor, name in named if factor}
 
 
@@ -114,14 +120,14 @@ def numbers_unseen(known: Identifiability, train: Table, asked: Codes | None) ->
             and all(isinstance(v, (int, float)) and not isinstance(v, bool) for v in levels)
         ):
             name, some = factor.name, ", ".join(str(v) for v in new[:3]) + (" …" if len(new) > 3 else "")
-            shown, option = [v for v, s in zip(levels, seen, strict=True) if s], f"--numeric {shlex.quote(name)}"
+            shown, numeric = [v for v, s in zip(levels, seen, strict=True) if s], option("numeric", name)
             between = any(min(shown) < v < max(shown) for v in new)
             likely = between and LIKELY <= len(shown) <= MOST_MEASURED and name not in ids
             found.append(
                 Headed(
                     f"{name} holds numbers, and some that are asked about were never seen ({some}); if it measures "
-                    f"something, {option} (numeric={name!r}) answers between seen ones.",
-                    f"If {name} measures something, {option} answers between its seen numbers." if likely else "",
+                    f"something, {numeric} (numeric={name!r}) answers between seen ones.",
+                    f"If {name} measures something, {numeric} answers between its seen numbers." if likely else "",
                 )
             )
     return found
@@ -221,7 +227,7 @@ def _as_written(factors: Sequence[Factor]) -> list[str]:
             said.append(f"{factor.name} has {which}, which count as different; write all in one.")
     if days:
         hold = "holds dates" if len(days) == 1 else "hold dates"
-        other = f"--block {shlex.quote(','.join(days))} takes off what a date shifts"
+        other = f"{option('block', *days)} takes off what a date shifts"
         said.insert(0, f"{' and '.join(days)} {hold}, each taken as a level of its own ({other}).")
     return said
 

@@ -85,6 +85,8 @@ class CombinationSplit:
         seed: int = 0,
     ) -> None:
         given = not isinstance(hold_out, (int, float)) and hold_out is not None
+        if given:
+            _refuse_no_combinations(hold_out)
         if not given and n_splits < (2 if hold_out is None else 1):
             raise InputError(f"n_splits is {n_splits}; folds need 2 or more, splits with hold_out 1 or more.")
         if isinstance(hold_out, (int, float)) and not (
@@ -213,6 +215,15 @@ class CombinationSplit:
         # What a window of difficulty lacks comes from the next harder ones, then from the next easier.
         starts = np.linspace(0, max(0, len(orders[0]) - size), self.n_splits).astype(int)
         return [(np.concatenate([orders[0][start:], orders[0][:start][::-1]]), size) for start in starts]
+
+
+def _refuse_no_combinations(hold_out: Any) -> None:
+    """An error unless combinations are listed, each with a level at least: {} would be all of them."""
+    written = "a share, a number, or a list of combinations such as [{'shape': 'disc', 'colour': 'red'}]"
+    if isinstance(hold_out, (str, Mapping)) or not all(isinstance(record, Mapping) for record in hold_out):
+        raise InputError(f"hold_out is {str(hold_out)[:80]!r}; give {written}.")
+    if not len(hold_out) or not all(hold_out):
+        raise InputError(f"hold_out names {'an empty' if len(hold_out) else 'no'} combination; give {written}.")
 
 
 def _spare(rows: Rows, share: float, rng: np.random.Generator) -> Mask:

@@ -11,7 +11,7 @@ from rich.table import Table
 from recombine.checks import CheckResult, Query
 from recombine.checks.as_read import per_cent, range_of, shown as rounded
 from recombine.checks.forecasts.expected import CHANCES
-from recombine.cli.printing import console, level, shown
+from recombine.cli.printing import console, level, short, shown
 
 SHOWN = 10
 UNBROKEN = ("answer", "one row")
@@ -103,7 +103,7 @@ def of_combinations(result: CheckResult, more: list[str]) -> Table:
     """An empty table with a column for each factor, and more."""
     table = Table(box=None, pad_edge=False)
     for name in result.space.names:
-        table.add_column(shown(name), overflow="fold")
+        table.add_column(shown(short(name)), overflow="fold")
     for name in more:
         side: Any = "left" if name == "status" else "right"
         table.add_column(name, justify=side, no_wrap=name in UNBROKEN, overflow="fold")

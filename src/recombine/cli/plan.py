@@ -6,7 +6,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Literal
 
 from recombine.cli.options import check_file, levels_of, numbers, pairs
-from recombine.cli.printing import counted, print_json, print_table, say, wrapped
+from recombine.cli.printing import counted, print_json, print_table, say, short, wrapped
 from recombine.errors import InputError
 from recombine.result import safe_csv
 
@@ -23,10 +23,9 @@ def print_plan(space: FactorSpace, plan: Plan, most: int) -> None:
     if plan.order:
         wrapped(plan.order)
     again = plan.repeats if any(plan.repeats) else ()
-    rows = [list(record.values()) for record in space.decode(plan.cells[:most])]
+    rows = [[i, *map(short, record.values())] for i, record in enumerate(space.decode(plan.cells[:most]), 1)]
     rows = [[*row, said] for row, said in zip(rows, again, strict=False)] if again else rows
-    rows = [[i, *row] for i, row in enumerate(rows, 1)]
-    print_table("", ["run", *space.names, *(["repeat"] if again else [])], rows, one_line=True)
+    print_table("", ["run", *map(short, space.names), *(["repeat"] if again else [])], rows, one_line=True)
     if len(plan.cells) > most:
         say(f"… and {len(plan.cells) - most:,} more (--plan FILE.csv has all)")
 

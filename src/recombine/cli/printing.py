@@ -16,6 +16,8 @@ if TYPE_CHECKING:
 
 LONGEST = 1000
 """Letters of a text from a file that a terminal is shown."""
+LONGEST_NAME = 40
+"""Letters of a name or level in a table."""
 LONGEST_VERDICT = 4000
 """The same of what we say first, which holds a few such texts."""
 
@@ -107,8 +109,15 @@ def shown(text: object, style: str = "", most: int = LONGEST) -> Text:
 
 def level(value: object) -> Text:
     """The same of a level: in quotation marks where it begins or ends with a space, which nobody would see."""
-    text = str(value)
+    text = short(value)
     return shown(text if text == text.strip() else f"“{text}”")
+
+
+def short(value: object) -> str:
+    """A name in a table, without its middle where it would push other columns away: long ones differ at their ends.
+    Files have all of it."""
+    text = str(value)
+    return text if len(text) <= LONGEST_NAME else f"{text[: LONGEST_NAME - 17]}…{text[-16:]}"
 
 
 def say(sentence: str) -> None:

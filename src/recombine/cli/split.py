@@ -31,6 +31,9 @@ if TYPE_CHECKING:
     from recombine.support.rows import Rows
 
 ENDINGS = (".csv", ".parquet")
+MOSTLY_UNCLEAR = 4
+"""Held-out combinations below which `measure` says unclear of most planted models, whether they compose or not: of 48
+with one or two of 45, with three of 13 of 24; with four or five of 5 of 48."""
 
 
 def split(
@@ -104,10 +107,10 @@ def split(
     if out is not None:
         _write(_labelled(rows, found, folds), out)
     if json:
-        print_json(_plain(rows, found))
+        print_json(_plain(rows, found, folds))
     else:
         hinted = None if group or time or folds else 0.0
-        _show(rows, found, target, graded, seen_rows or hinted, out, folds is None)
+        _show(rows, found, target, graded, seen_rows or hinted, out, folds)
     return 0
 
 
@@ -166,10 +169,32 @@ def _write(frame: pl.DataFrame, out: Path) -> None:
         raise InputError(f"{str(out)!r} cannot be written: {error.strerror or error}.") from None
 
 
-def _plain(rows: Rows, found: list[Fold]) -> dict[str, Any]:
+def _plain(rows: Rows, found: list[Fold], folds: int | None) -> dict[str, Any]:
     answered = rows.with_answer()
-    folds = [_plain_fold(answered, fold) for fold in found]
-    return {"folds": folds, "blank_rows": int((~rows.answered).sum()), "notes": list(rows.notes)}
+    few = _too_few(found, len(answered.combinations), folds)
+    return {
+        "folds": [_plain_fold(answered, fold) for fold in found],
+        "blank_rows": int((~rows.answered).sum()),
+        "notes": [*rows.notes, *few],
+    }
+
+
+def _too_few(found: list[Fold], total: int, folds: int | None) -> list[str]:
+    """That `measure` can tell little of so few held-out combinations, and what to ask for where the table has more."""
+    from recombine.statistics import FEW
+
+    fewest = min(len(fold.held_out) for fold in found)
+    if fewest >= FEW:
+        return []
+    several = len(found) > 1
+    which = f"{'a fold has only' if several else 'only'} {counted(fewest, 'held-out combination')}"
+    tell = f"of fewer than {FEW} recombine measure names no rule" + (
+        f", and of fewer than {MOSTLY_UNCLEAR} its verdict is mostly unclear" if fewest < MOSTLY_UNCLEAR else ""
+    )
+    back = any(fold.back for fold in found)
+    most = total // FEW if folds else 2
+    more = f"--folds {most}" if folds else f"--hold-out {FEW}"
+    return [f"{which}: {tell}" + (f"; {more} holds out more." if total >= 2 * FEW and most > 1 and not back else ".")]
 
 
 def _plain_fold(rows: Rows, fold: Fold) -> dict[str, Any]:
@@ -189,7 +214,7 @@ def _plain_fold(rows: Rows, fold: Fold) -> dict[str, Any]:
 
 def _show(
     every: Rows, found: list[Fold], target: str | None, graded: bool, seen_rows: float | None, out: Path | None,
-    single: bool,
+    folds: int | None,
 ) -> None:  # fmt: skip
     rows, blank = every.with_answer(), int((~every.answered).sum())
     total = len(rows.combinations)
@@ -209,10 +234,10 @@ def _show(
         say(f"{several}: for recombine measure hold out some of them, too (--seen-rows 0.2)")
     say("leverage: variance of a held-out answer in units of one row's noise, median (lowest … highest)")
     _print_limits(found, total, graded)
-    for note in rows.notes:
+    for note in (*rows.notes, *_too_few(found, total, folds)):
         wrapped(f"note: {note}")
     if out is not None:
-        apart = len(found[0].apart) if single else 0
+        apart = 0 if folds else len(found[0].apart)
         say(f"written to {out}" + (f", without the {counted(apart, 'row')} in neither" if apart else ""))
 
 

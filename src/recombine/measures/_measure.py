@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Mapping, Sequence
 from functools import partial
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -73,6 +74,11 @@ def measure(
         >>> rc.measure(ensemble, task).verdict
         'composes'
     """
+    if _is_table(model):
+        raise InputError(
+            f"measure asks a trained model, and was given a {type(model).__name__}; of predictions that are at hand "
+            "ask measure_predictions(table, ['a', 'b'], target='y', prediction='p', split='part=test')."
+        )
     if task is None:
         raise InputError(
             "say what the model is asked: a task, as measure(model, task), or a table with its factors and target, as "
@@ -106,6 +112,13 @@ def measure(
     if members == 1 and not isinstance(model, Ensemble):
         notes.append("One model has no members to vary over: intervals are over combinations or examples.")
     return judged(extra=extra, left_out=left_out, notes=notes)
+
+
+def _is_table(model: Any) -> bool:
+    """Whether a table stands where the model belongs: a file, a dictionary, an array or a frame."""
+    if isinstance(model, (str, Path, Mapping, np.ndarray)):
+        return True
+    return hasattr(model, "columns") and not (callable(model) or hasattr(model, "predict"))
 
 
 def _others(against: Any, task: Task, asked: Asked, batch_size: int, seed: int, kind: str) -> dict[str, Answers]:

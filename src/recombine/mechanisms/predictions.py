@@ -19,6 +19,7 @@ from recombine.mechanisms.tables.grouped import check_group, one_row_each
 from recombine.mechanisms.tables.reading import Reading, read_predictions
 from recombine.mechanisms.tables.spelled import spelled_alike
 from recombine.mechanisms.verdicts.result import MeasureResult
+from recombine.support.pasted import single
 from recombine.support.scan import collect, scan
 from recombine.support.split import split_of
 from recombine.support.table import Missing
@@ -81,6 +82,8 @@ def measure_predictions(
     target = target if isinstance(target, str) else ",".join(map(str, target))
     pair = split_of(split)
     own = (prediction,) if isinstance(prediction, str) else tuple(prediction)
+    if not own:
+        raise InputError("name the column with the predictions (prediction=…, --prediction).")
     said = (against,) if isinstance(against, str) else against
     beside = tuple(dict.fromkeys((one,) if isinstance(one, str) else tuple(one) for one in said))
     how = Reading(
@@ -94,8 +97,8 @@ def measure_predictions(
         raise InputError(f"noise is {noise:g}, but answers vary by no more than {whole:.3g} in all; give less.")
     if pair is not None and re.match("train|fit|learn|seen", pair[1], re.IGNORECASE):
         notes.append(
-            f"--split {brief(pair[0])}={brief(pair[1])} says that rows with this value were not trained on, and that "
-            "all others were; if it is the other way round, name the value of the test rows."
+            f"{single('split', f'{brief(pair[0])}={brief(pair[1])}')} says that rows with this value were not trained "
+            "on, and that all others were; if it is the other way round, name the value of the test rows."
         )
     settings = {
         "factors": list(answers.space.names),

@@ -195,5 +195,6 @@ def _welch(variances: Sequence[float], freedom: Sequence[int], level: float) -> 
     total = sum(variances)
     if total == 0:
         return 0.0
-    degrees = total**2 / sum(v**2 / f for v, f in zip(variances, freedom, strict=True))
+    unit = math.ldexp(1.0, math.frexp(total)[1])  # a power of two changes no digit, and squares of shares are finite
+    degrees = (total / unit) ** 2 / sum((v / unit) ** 2 / f for v, f in zip(variances, freedom, strict=True))
     return t_quantile(level, degrees) * math.sqrt(total)

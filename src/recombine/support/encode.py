@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import datetime
 import itertools
-import shlex
 from collections.abc import Callable
 from dataclasses import dataclass
 from functools import reduce
@@ -19,6 +18,7 @@ import polars as pl
 from recombine.errors import InputError
 from recombine.space import Level
 from recombine.support.numerals import alike, as_number, one_of_alike, read_numbers, refuse_enormous
+from recombine.support.pasted import option
 from recombine.support.scan import Said, collect, rows_of
 
 MISSING_LEVEL = "(missing)"
@@ -67,9 +67,9 @@ def encoder(
         _refuse_others(name, ordered, has_missing and missing != "error", said)
     elif len(ordered) > MOST_FLOAT_LEVELS and any(isinstance(v, float) for v in ordered):
         raise InputError(
-            f"column {name!r} has {len(ordered):,} different decimal values; give it bins, for example --bins "
-            f"{shlex.quote(f'{name}=5')} (bins={{{name!r}: 5}}), or let `check` take it as a number, --numeric "
-            f"{shlex.quote(name)} (numeric={name!r})."
+            f"column {name!r} has {len(ordered):,} different decimal values; give it bins, for example "
+            f"{option('bins', f'{name}=5')} (bins={{{name!r}: 5}}), or let `check` take it as a number, "
+            f"{option('numeric', name)} (numeric={name!r})."
         )
     if has_missing:
         ordered = (*ordered, _unused(MISSING_LEVEL, ordered))

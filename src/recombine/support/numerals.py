@@ -21,6 +21,8 @@ EMPTY_TEXTS = ["", "NA", "N/A", "n/a", "NaN", "nan", "NULL", "null", "#N/A"]
 """Texts that mean "missing"."""
 DASHES = ("-", "–", "—", "?", ".")
 """What stands for nothing in a column of numbers, and may be a level elsewhere."""
+PERHAPS_EMPTY = re.compile(r"n\.?a\.?|n/a\.?|nan|null|missing|<na>|#n/a|#null!|not available", re.IGNORECASE)
+"""Levels that may mean "missing" (as None does, which Python writes), though they are not read so as they stand."""
 MOST_ALIKE = 10
 """Groups of texts that differ only in spaces or capitals and are named."""
 MOST_DIGITS = 7
@@ -29,6 +31,8 @@ FEWEST_OF_UNIT = 3
 """Different numbers of a unit, on average, where there are several units."""
 LARGEST = 1e100
 """Numbers beyond it cannot be squared and added up."""
+LARGEST_ANSWER, SMALLEST_ANSWER = 1e49, 1e-49
+"""Answers beyond which, or all of them below which, their errors cannot be squared twice."""
 
 BETWEEN, ZEROS = re.compile(r"(?<=[^\W_])[-_–\s]+(?=[^\W_])"), re.compile(r"(?<![0-9.,])0+(?=[0-9])")
 SPACES = re.compile(r"(?<=[0-9])[\s\u00a0\u202f](?=[0-9]{3}(?![0-9]))")
@@ -190,12 +194,26 @@ def durations(texts: Iterable[str]) -> bool:
     return all(CLOCK.fullmatch(t.strip()) for t in texts)
 
 
-def refuse_enormous(name: str, values: Iterable[float], where: Callable[[], str] = lambda: "") -> None:
-    """``where``: in which rows, asked for where there is something to refuse."""
-    odd = next((v for v in values if not abs(v) <= LARGEST), None)
+def refuse_enormous(
+    name: str, values: Iterable[float], where: Callable[[], str] = lambda: "", most: float = LARGEST
+) -> None:
+    """``where``: in which rows, asked for where there is something to refuse; ``most``: what is not refused yet."""
+    odd = next((v for v in values if not abs(v) <= most), None)
     if odd is not None:
-        what = f"{odd:g}, too large to calculate with" if math.isfinite(odd) else f"the infinite number {odd:g}"
-        raise InputError(f"column {name!r} holds {what}{where()}; correct such cells or leave them blank.")
+        finite = math.isfinite(odd)
+        what = f"{odd:.3g}, too large to calculate with" if finite else f"the infinite number {odd:g}"
+        unit = ", or give all in a larger unit" * finite
+        raise InputError(f"column {name!r} holds {what}{where()}; correct such cells or leave them blank{unit}.")
+
+
+def refuse_tiny(name: str, values: Iterable[float]) -> None:
+    """An error where all answers are too small to be calculated with, and not all 0."""
+    size = max(map(abs, values), default=0.0)
+    if 0 < size < SMALLEST_ANSWER:
+        raise InputError(
+            f"no number in column {name!r} is beyond {size:.3g}: too small to calculate with; give all in a smaller "
+            "unit."
+        )
 
 
 def one_of_alike(texts: Iterable[str], rows: Mapping[str, int] | None = None) -> dict[str, str]:
@@ -244,7 +262,10 @@ def alike(
     if maybe := [group for group in nearly.values() if len(group) > 1]:
         differ = f"differ only in dashes or leading zeros: {_listed(maybe)}; they count as different"
         notes.append(f"Column {name!r} has {what} that {differ}, so clean them if they are the same.")
-    dash = next((t for t in texts if t.strip() in DASHES), None)
-    if dash is not None and len(texts) > 2 and "+" not in texts:
-        notes.append(f"{dash!r} is one of the {what} of {name!r}; leave such cells blank if they mean missing.")
+    dashes = [t for t in texts if t.strip() in DASHES] if "+" not in texts else []
+    empty = [t for t in texts if t.strip() == "None" or PERHAPS_EMPTY.fullmatch(t.strip())]
+    if (dashes or empty) and len(texts) > 2:
+        named = ", ".join(repr(t) for t in [*dashes, *empty])
+        are = "is one" if len(dashes) + len(empty) == 1 else "are some"
+        notes.append(f"{named} {are} of the {what} of {name!r}; leave such cells blank if they mean missing.")
     return notes

@@ -66,6 +66,8 @@ class Said:
     """Whether columns are separated by semicolons, as where decimals are written with a comma."""
     tables: list[pl.LazyFrame] = field(default_factory=list)
     """As they were opened, with every row."""
+    written: list[pl.LazyFrame] = field(default_factory=list)
+    """Text files as they are written, before any text is read as missing."""
     problems: list[str] = field(default_factory=list)
     """What keeps the tables from being read: told together, so that a file need not be mended cell by cell."""
     merge_alike: bool | None = None
@@ -274,10 +276,14 @@ def _scan_file(
     separator = SEPARATORS.get(path.suffix.lower()) or max(",;\t|", key=header.count)
     said.commas_are_decimal |= separator == ";"
     _check_rows(path, text if len(head) < HEAD else text.rpartition("\n")[0], separator, columns)
-    source = path if content is None else io.BytesIO(content)
-    lazy = pl.scan_csv(
-        source, separator=separator, infer_schema=False, null_values=EMPTY_TEXTS, glob=False, raise_if_empty=True
-    )
+    lazy, written = (
+        pl.scan_csv(
+            path if content is None else io.BytesIO(content), separator=separator, infer_schema=False,
+            null_values=nothing, glob=False, raise_if_empty=True,
+        )
+        for nothing in (EMPTY_TEXTS, None)
+    )  # fmt: skip
+    said.written.append(_without_spaces(_checked(written, path)))
     lazy = _without_blank_rows(_without_spaces(_checked(lazy, path)), columns)
     size = path.stat().st_size if content is None else len(content)
     used = set(columns or ())
@@ -312,9 +318,10 @@ def _without_blank_rows(lazy: pl.LazyFrame, columns: Collection[str] | None) -> 
 
 
 def _without_spaces(lazy: pl.LazyFrame) -> pl.LazyFrame:
-    """Names of columns without the spaces around them, which nobody sees in a file and nobody types."""
+    """Names of columns without the spaces around them, which nobody sees in a file and nobody types, and with a quote
+    where polars leaves the two that stand for it in a CSV."""
     names = lazy.collect_schema().names()
-    bare = [name.strip() for name in names]
+    bare = [name.strip().replace('""', '"') for name in names]
     return lazy if names == bare or len(set(bare)) < len(bare) else lazy.rename(dict(zip(names, bare, strict=True)))
 
 

@@ -22,10 +22,11 @@ MOST_NAMED = 3
 
 def split_of(split: str | tuple[str, str] | None) -> tuple[str, str] | None:
     """Column and value of a split, written as text or as a pair."""
-    if split is None or not isinstance(split, str):
-        return None if split is None else (str(split[0]), str(split[1]))
-    column, sign, value = split.partition("=")
-    if not sign or not column or not value:
+    if split is None:
+        return None
+    column, value = split.partition("=")[::2] if isinstance(split, str) else split if len(split) == 2 else ("", "")
+    column, value = str(column), str(value)
+    if not column or not value:
         raise InputError(f"split is {split!r}; write column=value, for example split=test.")
     return column, value
 
@@ -52,6 +53,11 @@ def without_others(frame: pl.LazyFrame, column: str, value: str) -> tuple[pl.Laz
         f"{many} with {column} = {_named(left)} {'were' if lost > 1 else 'was'} left out: neither trained on "
         f"({_named(training)}) nor asked about ({value!r})."
     ]
+
+
+def has_rows(frame: pl.LazyFrame, column: str, value: str) -> bool:
+    """Whether any row has this value."""
+    return bool(collect(frame.select((_as_text(column, frame) == value).any().alias("any")))["any"][0])
 
 
 def cut(frame: pl.LazyFrame, column: str, value: str) -> list[pl.LazyFrame]:

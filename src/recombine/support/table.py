@@ -24,9 +24,10 @@ from recombine.support.answers import TARGET_CLASSES, Answers, Target, find_answ
 from recombine.support.copies import without_copies
 from recombine.support.encode import Encoder, binned, encoder, kinds_of
 from recombine.support.left_out import left_out
+from recombine.support.missing import as_written, missing_words, nothing_in, spelled
 from recombine.support.numerals import DASHES, read_numbers
 from recombine.support.scan import Said, collect, scan
-from recombine.support.split import cut, without_others
+from recombine.support.split import cut, has_rows, without_others
 from recombine.support.support import Explicit
 from recombine.support.weights import Weighing, Weights, find_weights
 
@@ -108,9 +109,12 @@ def read_tables(
         _guard_rows(frame, max_rows, whats[i])
         frames[i] = frame.with_columns(pl.lit(NOT_TOLD).alias(n) for n in lacking)
     said.tables = [*frames]
+    before = frames[0]
     frames, gone, without = left_out(frames, exclude, [n for n in names if n not in bins])
     said.notes += without
     if split:
+        if gone and has_rows(before, *split) and not has_rows(frames[0], *split):
+            raise InputError(f"every row with {split[0]} = {split[1]!r} is excluded; leave out fewer (--exclude).")
         frames[0], other = without_others(frames[0], *split)
         said.notes += other
     frames = [_asked_anywhere(f, [n for n in beside if n not in (*bins, *numbers)], target) for f in frames]
@@ -129,6 +133,10 @@ def read_tables(
     weighing = None
     with said.collecting():
         weighing = find_weights(frames, weights, answers, said) if weights and answers is not None else None
+    if target and answers is not None and answers.classes is not None and (nothing := spelled(said.written, target)):
+        texts = ", ".join(f"{text!r} in {rows:,} row{'s' * (rows > 1)}" for text, rows in nothing.items())
+        fix = "if that is a class, write it in another way"
+        said.notes.append(f"What is no answer in {target!r} but a blank: {texts}; {fix}.")
     said.refuse()
     space = FactorSpace(tuple(Factor(e.name, e.levels) for e in encoders))
     notes = tuple(dict.fromkeys(said.notes))
@@ -176,7 +184,9 @@ def encode(
     if missing == "error" and not whole:
         with said.collecting():
             _refuse_missing(frames, names, said)
-    kept = [(frame, 0) if whole else _treat_missing(frame, names, missing) for frame in frames]
+    if not whole:
+        said.notes += missing_words(frames, names, missing, said.written)
+    kept = [(frame, 0) if whole else _treat_missing(frame, names, missing, len(frames) > 1) for frame in frames]
     frames = [frame for frame, _ in kept]
     both = next((name for name in numbers if name in bins), None)
     if both is not None:
@@ -271,7 +281,9 @@ def _guard_rows(frame: pl.LazyFrame, max_rows: int | None, what: str) -> None:
         raise InputError(f"{what} has {rows:,} rows, more than the {max_rows:,} allowed; raise max_rows (--max-rows).")
 
 
-def _treat_missing(frame: pl.LazyFrame, names: list[str], missing: Missing) -> tuple[pl.LazyFrame, int]:
+def _treat_missing(frame: pl.LazyFrame, names: list[str], missing: Missing, parts: bool) -> tuple[pl.LazyFrame, int]:
+    """The frame with what is missing left out or as it is, and how many rows it lost; ``parts``: whether there are
+    others beside it."""
     schema = frame.collect_schema()
     floats = [n for n in names if schema[n].is_float()]
     frame = frame.with_columns([pl.col(n).fill_nan(None) for n in floats])
@@ -282,23 +294,27 @@ def _treat_missing(frame: pl.LazyFrame, names: list[str], missing: Missing) -> t
     kept = frame.drop_nulls(names)
     rows, left = (int(collect(f.select(pl.len()))[0, 0]) for f in (frame, kept))
     if not left:
-        raise InputError("every row has a missing factor, so dropping them leaves nothing.")
+        where = "in one part (what was trained on, or what is asked about) " if parts else ""
+        raise InputError(f"{where}every row has a missing factor, so dropping them leaves nothing.")
     return kept, rows - left
 
 
 def _refuse_missing(frames: list[pl.LazyFrame], names: list[str], said: Said) -> None:
     """An error for factors with missing values, all of them in one sentence."""
     schema = frames[0].collect_schema()
-    blank = {n: pl.col(n).is_null() | (pl.col(n).is_nan() if schema[n].is_float() else False) for n in names}
+    blank = {n: nothing_in(schema, n) for n in names}
     lacking = dict.fromkeys(names, 0)
     for frame in frames:
         found = collect(frame.select(blank[n].sum().alias(n) for n in names))
         lacking = {n: lacking[n] + int(found[n][0]) for n in names}
-    told = [
-        f"column {name!r} has {count:,} missing value{'s' if count > 1 else ''}{said.places(name, blank[name])}"
-        for name, count in lacking.items()
-        if count
-    ]
+    told = []
+    for name, count in lacking.items():
+        if count:
+            how = as_written(said.written, name, count)
+            where = said.places(name, blank[name])
+            told.append(
+                f"column {name!r} has {count:,} missing value{'s' if count > 1 else ''}{f', {how}' * bool(how)}{where}"
+            )
     if told:
         raise InputError(
             f"{', '.join(told)}; say what to do: missing='drop' leaves those rows out, missing='level' makes missing a "

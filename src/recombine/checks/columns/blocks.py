@@ -17,7 +17,6 @@ more. So d open directions take d + 1 rows; one that repeats a seen combination 
 
 from __future__ import annotations
 
-import shlex
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any
@@ -40,6 +39,7 @@ from recombine.checks.rules.effects import LEAST_FREEDOM
 from recombine.checks.rules.weighing import worth_in
 from recombine.errors import InputError
 from recombine.space import Codes, FactorSpace
+from recombine.support.pasted import option
 from recombine.support.table import Table, Target
 
 Estimated = NDArray[np.floating[Any]]
@@ -99,7 +99,7 @@ class Shifts:
             said += (
                 f" They differ from {factor} to {factor} beyond chance: if each {factor} numbers its own anew, name "
             )
-            said += f"them as --block {shlex.quote(told)}."
+            said += f"them as {option('block', told)}."
         lone = f" {self.lone:,} row{'s are' if self.lone != 1 else ' is'} alone in a {self.name} and left out"
         said += f"{lone}: this tells nothing of the factors." * bool(self.lone)
         plans = f" Plans are for one new {self.name}, whose shift its rows must tell too: one alone tells nothing else."

@@ -7,7 +7,6 @@ kept, rates times visitors are whole numbers in every row, and with other rows' 
 
 from __future__ import annotations
 
-import shlex
 from collections.abc import Sequence
 from dataclasses import dataclass
 from itertools import permutations
@@ -18,6 +17,7 @@ from numpy.typing import NDArray
 from recombine.checks.as_read import shown
 from recombine.checks.exact.modular import Floats
 from recombine.space import quoted
+from recombine.support.pasted import single
 
 FEWEST = 6
 """Rows from which a quotient that is right in all of them is no chance."""
@@ -74,4 +74,4 @@ def words(target: str, part: str | None, whole: str, n: Floats, counts: bool) ->
 
 def by(name: str) -> str:
     """How to let rows count by a column of cases."""
-    return f"--weights {shlex.quote(name)} (weights={name!r}) lets rows count by it"
+    return f"{single('weights', name)} (weights={name!r}) lets rows count by it"

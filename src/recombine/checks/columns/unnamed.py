@@ -10,7 +10,6 @@ factors do not tell counts, and all of it must be told apart from them: sin² of
 
 from __future__ import annotations
 
-import shlex
 from collections.abc import Collection, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, replace
@@ -38,6 +37,7 @@ from recombine.errors import InputError
 from recombine.space import FactorSpace, Level, quoted
 from recombine.support import times
 from recombine.support.numerals import read_numbers
+from recombine.support.pasted import option
 from recombine.support.scan import collect, scan
 from recombine.support.table import Table, read_tables
 
@@ -201,8 +201,8 @@ def _words(name: str, found: Explaining, kinds: Mapping[str, Kind], column: Besi
     first = f"column {quoted(name)}, which is not named, explains {per_cent(found.share)} of {found.what}"
     first += f"{', by a line or a bend along it' if found.lined else ''} ({chance}{beside})"
     first += "; what contradicts that effects add up may be that. If it was " if found.between else ": if it was "
-    block, numbers = f"--block {shlex.quote(name)} (blocks={name!r})", kinds.get(name) == "number"
-    factor = f"name it as a factor with --numeric {shlex.quote(name)} (numeric={name!r})"
+    block, numbers = f"{option('block', name)} (blocks={name!r})", kinds.get(name) == "number"
+    factor = f"name it as a factor with {option('numeric', name)} (numeric={name!r})"
     leave = "if it is another result, leave it"
     runs = not numbers or (column.order is not None and numbers_runs(column.order))
     if _measured(column) or (found.lined and not runs):  # a covariate or an outcome: of neither shifts are taken off
@@ -224,7 +224,7 @@ def _words(name: str, found: Explaining, kinds: Mapping[str, Kind], column: Besi
             f"{first}there before the answers, something drifts: write its day or week into a column of its own and "
             "name that with --block (blocks), and its shifts are taken off."
         )
-    bins = f"--bins {shlex.quote(f'{name}={BINS}')} {block.replace('blocks', f'bins={{{name!r}: {BINS}}}, blocks')}"
+    bins = f"{option('bins', f'{name}={BINS}')} {block.replace('blocks', f'bins={{{name!r}: {BINS}}}, blocks')}"
     return (
         f"{first}there before the answers, as the number of a run is, {bins} takes its shifts off in {BINS} steps; "
         f"if it measures something, {factor}; {leave}."

@@ -40,7 +40,7 @@ def contestants(cells: Cells) -> list[Rule]:
     found += [Adding("surface", surface, 2, free=True)] if surface else []
     found += [
         Adding("additive", cells, 1, scale)
-        for scale in scales(cells.answers, cells.share, cells.per_cent)
+        for scale in scales(cells.answers, cells.share, cells.per_cent, cells.reach)
         if not (scale.learnt and designed(cells))
     ]
     pairs = pairs or (several and len(_pairs(cells)[0]) > 0)

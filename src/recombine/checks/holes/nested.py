@@ -8,7 +8,6 @@ one that tells nothing: a rare city must not silence all others.
 
 from __future__ import annotations
 
-import shlex
 from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 
@@ -18,6 +17,7 @@ from recombine.checks.exact.design import Mask
 from recombine.checks.exact.modular import Ints
 from recombine.checks.headed import Headed
 from recombine.space import Codes, FactorSpace, quoted
+from recombine.support.pasted import option
 
 BY_CHANCE = 0.01
 FEWEST_INNER, FEWEST_COMBINATIONS, FIRST = 3, 2, 100
@@ -124,7 +124,7 @@ def in_words(found: Sequence[Within], space: FactorSpace) -> list[Headed]:
 def _words(within: Within, space: FactorSpace, rest: list[str]) -> Headed:
     name, outer = quoted(space.names[within.inner]), [quoted(space.names[o]) for o in within.outer]
     left = " and ".join(outer)
-    factors = f": --factors {shlex.quote(','.join(rest))}" if 1 < len(rest) <= MOST_NAMED else ""
+    factors = f": {option('factors', *rest)}" if 1 < len(rest) <= MOST_NAMED else ""
     first = f"each {name} lies in {' and '.join(f'one {o}' for o in outer)}"
     lone = f" ({within.lone:,} seen in a single combination tell{'s' * (within.lone == 1)} nothing)" * bool(within.lone)
     note = (

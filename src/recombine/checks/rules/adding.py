@@ -150,7 +150,7 @@ class Adding:
 
     def _one_row(self) -> RowNoise | None:
         cells, slope = self.cells, self._slopes()
-        if cells.spread is None or slope is None or not (slope > 0).all():
+        if cells.spread is None or slope is None or not (slope**2 > 0).all():
             return None
         found = row_noise(cells.codes, cells.rows, cells.spread / slope**2, cells.curves)
         return found if found is not None and found.own else None

@@ -180,8 +180,8 @@ class Effects:
         self._learn(y, noise, known, wide)
 
     def _learn(self, y: Floats, noise: Floats, known: Floats | None, wide: bool) -> None:
-        spread = float(np.var(y, axis=0).mean())
-        self.spread = spread if spread > 1e-24 * float(np.square(y).mean()) else 1.0  # all alike, but for rounding
+        spread, size = float(np.var(y, axis=0).mean()), float(np.square(y).mean())
+        self.spread = spread if spread > 1e-24 * size else size or 1.0  # all alike, but for rounding
         self.y, self.noise = y, noise / noise.mean() if known is None else noise
         self._by_cells = ByCells(self.design, self.noise, self.size) if wide else None
         share = self.spread / (1 + len(self.blocks))

@@ -54,15 +54,19 @@ def _normal_scores(count: int) -> Floats:
     return np.asarray(ndtri((np.arange(count) + 0.5) / count))
 
 
-def scales(y: Floats, share: bool = True, per_cent: bool = False) -> list[Scale]:
+def scales(
+    y: Floats, share: bool = True, per_cent: bool = False, reach: tuple[float, float] | None = None
+) -> list[Scale]:
     """Scales that these answers allow: log above zero, log-odds of shares (or, if they may be, per cents, and of these
-    alone if they are said to be), ranks always."""
+    alone if they are said to be), ranks always. ``reach``: the smallest and largest single answer behind these, which
+    a share cannot leave either."""
     found = []
     low, high = float(y.min()), float(y.max())
+    least, most = (low, high) if reach is None else reach
     if low > 0 and high > 2 * low:
         found.append(Scale("log", np.log, np.exp, steepest=math.inf))
-    top = 1.0 if high <= 1 and not per_cent else 100.0
-    if low >= 0 and 0.5 * top < high <= top and high > low and (share or top == 1):
+    top = 1.0 if most <= 1 and not per_cent else 100.0
+    if least >= 0 and 0.5 * top < most <= top and high > low and (share or top == 1):
         edge = 0.5 * top / len(y) if low == 0 or high == top else 0.0  # else effects that add up would not
         found.append(
             Scale(

@@ -46,6 +46,8 @@ class Cells:
     """The same of cells that are asked about."""
     per_cent: bool = False
     """Whether the whole of which answers may be shares is 100, also where none is above 1."""
+    reach: tuple[float, float] | None = None
+    """The smallest and largest answer of single rows (numbers), where they are kept."""
 
     @classmethod
     def of(
@@ -65,7 +67,7 @@ class Cells:
         weights = None if target.weights is None else target.weights[use]
         return cls(
             codes[use].astype(np.int64), shape, rows, target.mean[use], pure, curves or {}, target.share, spread,
-            weights, asked, target.per_cent,
+            weights, asked, target.per_cent, target.reach if target.numeric else None,
         )  # fmt: skip
 
     @property

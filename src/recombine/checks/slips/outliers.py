@@ -217,7 +217,7 @@ def _apart(y: Floats, gap: float) -> list[int]:
         freedom, distance = len(left) - 2, y[left] - y[left].mean()
         worst = int(np.abs(distance).argmax())
         own = distance[worst] ** 2 * len(left) / (len(left) - 1)
-        t = np.sqrt(own * freedom / max(float(distance @ distance) - own, 1e-300))
+        t = np.sqrt(own * freedom / max(float(distance @ distance) - own, 1e-24 * own, 1e-300))
         taken.append(int(left[worst]))
         own, left = float(off[left[worst]]), np.delete(left, worst)
         beyond = 2 * stdtr(freedom, -t) * (len(left) + 1) < LEVEL

@@ -13,7 +13,6 @@ from __future__ import annotations
 
 import math
 import re
-import shlex
 from collections.abc import Collection, Iterator, Sequence
 from dataclasses import dataclass
 
@@ -23,6 +22,7 @@ from recombine.checks.exact.design import Mask
 from recombine.checks.exact.modular import Floats, Ints
 from recombine.checks.headed import Headed
 from recombine.space import FactorSpace, Level, quoted
+from recombine.support.pasted import option
 from recombine.support.table import Table
 
 CHANCE = 1e-4
@@ -254,7 +254,8 @@ def words_of(found: Sequence[Total], space: FactorSpace) -> list[Headed]:
     """A note on all of them, of which the first lines say what to do."""
     if not found:
         return []
-    options = " ".join(f"--exclude {shlex.quote(_option(total, space))}" for total in found[:MOST_OPTIONS])
+    levels = [f"{space.names[total.factor]}={_level(total, space)}" for total in found[:MOST_OPTIONS]]
+    options = " ".join(option("exclude", level) for level in levels)
     options += " …" if len(found) > MOST_OPTIONS else ""
     each = "; ".join(_one(total, space) for total in found[:MOST_NAMED])
     each += f"; and {len(found) - MOST_NAMED:,} more" if len(found) > MOST_NAMED else ""
@@ -280,8 +281,3 @@ def _one(total: Total, space: FactorSpace) -> str:
 
 def _level(total: Total, space: FactorSpace) -> Level:
     return (space.factors[total.factor].levels or ())[total.level]
-
-
-def _option(total: Total, space: FactorSpace) -> str:
-    text = f"{space.names[total.factor]}={_level(total, space)}"
-    return f'"{text}"' if "," in text else text

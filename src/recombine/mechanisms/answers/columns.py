@@ -13,7 +13,8 @@ from recombine.errors import InputError, unknown
 from recombine.mechanisms.answers.names import brief
 from recombine.mechanisms.answers.probabilities import one_and_zero
 from recombine.support.answers import Look, look, plain_number, two_flags
-from recombine.support.numerals import DECIMAL_COMMA, as_number
+from recombine.support.numerals import DECIMAL_COMMA, LARGEST_ANSWER, as_number, refuse_enormous
+from recombine.support.pasted import option
 from recombine.support.scan import collect
 from recombine.support.table import TARGET_CLASSES
 
@@ -100,6 +101,8 @@ def answer_columns(
         and all(_finite(found) for found in looked)
         and (kind == "number" or not two_flags([looked[0], *looked[2:]]))
     ):
+        for one, (_, name) in zip(looked, read, strict=True):
+            refuse_enormous(name, [end for end in (one.low, one.high) if end is not None], most=LARGEST_ANSWER)
         return Columns(target, prediction, "number", (), True)
     values = {name: _values(frame, name) for name in (target, prediction)}
     if train is not None:
@@ -201,8 +204,9 @@ def _flags_for(prediction: str, known: set[str], given: set[str]) -> str:
 
 
 def _one_each(classes: set[str]) -> str:
-    names = ",".join(f"p_{brief(name, 12)}" for name in sorted(classes)[:3]) + ",…" * (len(classes) > 3)
-    return f"one column of probabilities for each class, which ends with its name (--prediction {names})"
+    named = option("prediction", *(f"p_{brief(name, 12)}" for name in sorted(classes)[:3]))
+    more = " …" if len(classes) > 3 else ""
+    return f"one column of probabilities for each class, which ends with its name ({named}{more})"
 
 
 def _written(number: pl.Expr) -> pl.Expr:

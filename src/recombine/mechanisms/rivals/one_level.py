@@ -168,4 +168,6 @@ def level_first(answers: Answers, region: Region, verdict: str, trained: bool = 
     first += (
         f"{' and' if (away & here).any() else ','} all other unseen ones by {share(float(error[away & ~here].mean()))}"
     )
+    if verdict == "unclear" or verdict.startswith("nothing"):
+        return first  # Nobody leaves out a level to know less.
     return f"{first}. Without {one} the verdict would be {verdict!r}"

@@ -12,7 +12,6 @@ that all patients share hides that each of them has a level of its own, and the 
 
 from __future__ import annotations
 
-import shlex
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -28,6 +27,7 @@ from recombine.mechanisms.answers.names import brief, share
 from recombine.mechanisms.tables.besides import MOST_COLUMNS, MOST_ROWS
 from recombine.mechanisms.tables.reading import Reading
 from recombine.statistics import FloatArray
+from recombine.support.pasted import single
 from recombine.support.scan import collect, scan
 from recombine.support.table import TARGET_CLASSES
 
@@ -88,7 +88,7 @@ def groups_unnamed(table: Any, how: Reading, group: str | None) -> tuple[str, ..
     (name, what), much = max(found.items(), key=lambda item: item[1], default=(("", ""), 0.0))
     if much < MUCH:
         return ()
-    option = f"--group {shlex.quote(brief(name))}"
+    option = single("group", brief(name))
     return (
         f"Rows of one {brief(name)!r} are alike and are taken for repeats, so that there is more noise than it seems: "
         f"judge again with {option}.",

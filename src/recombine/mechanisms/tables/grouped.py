@@ -8,7 +8,6 @@ does, such a column is looked for (`tables/alike.py`).
 
 from __future__ import annotations
 
-import shlex
 from dataclasses import replace
 from typing import Any
 
@@ -18,6 +17,7 @@ from recombine.errors import InputError, unknown
 from recombine.mechanisms.answers.names import brief
 from recombine.mechanisms.tables.reading import Reading, placed
 from recombine.mechanisms.tables.remarks import rows_words
+from recombine.support.pasted import single
 from recombine.support.scan import collect, scan
 
 
@@ -43,7 +43,7 @@ def one_row_each(table: Any, how: Reading, group: str, numbers: bool, seed: int)
     if both:
         note += (
             f" {both:,} of {rows[group].n_unique():,} have both training rows and test rows, which were then known in "
-            f"part; `recombine split --group {shlex.quote(brief(group))}` keeps them apart."
+            f"part; `recombine split {single('group', brief(group))}` keeps them apart."
         )
     return found, replace(how, train=train), note
 

@@ -26,7 +26,8 @@ from recombine.mechanisms.tables.mixed_where_unseen import Given, mixed_where_un
 from recombine.mechanisms.tables.remarks import remarks, rows_words
 from recombine.mechanisms.tables.spelled import spelled_alike
 from recombine.statistics import FloatArray
-from recombine.support.scan import collect, scan, settled
+from recombine.support.missing import missing_words
+from recombine.support.scan import Said, collect, scan, settled
 from recombine.support.split import without_others
 from recombine.support.table import TARGET_CLASSES, Missing, Table, Target, read_tables
 
@@ -65,9 +66,10 @@ def read_predictions(table: Any, how: Reading) -> tuple[Answers, dict[str, Answe
     target, split = how.target, how.split
     check_roles(how.factors, target, how.predictions, None if split is None else split[0])
     used = {*how.factors, *(how.bins or {}), target, *(c for cs in how.predictions for c in cs), *(split or ())[:1]}
-    frame = scan(table, "the table of predictions", how.max_bytes, how.max_rows, used)
-    known = None if how.train is None else scan(how.train, "the training table", how.max_bytes, how.max_rows, used)
-    for name in (*how.factors, *(split or ())[:1]):
+    limits, files = (how.max_bytes, how.max_rows, used), Said()
+    frame = scan(table, "the table of predictions", *limits, files)
+    known = None if how.train is None else scan(how.train, "the training table", *limits, files)
+    for name in (*how.factors, *(split or ())[:1], target, *(c for cs in how.predictions for c in cs)):
         if name not in (schema := frame.collect_schema()):
             raise unknown("column", name, schema.names())
     if target not in schema and len(parts := target.split(",")) > 1 and {p.strip() for p in parts} <= {*schema.names()}:
@@ -77,7 +79,9 @@ def read_predictions(table: Any, how: Reading) -> tuple[Answers, dict[str, Answe
         )
     told = known is not None and target in known.collect_schema()
     frame, notes = placed(frame.with_row_index(ROW, 1), how)
-    notes += spelled_alike([frame, *([known] if known is not None else [])], how.factors)[1]
+    both = [frame, *([known] if known is not None else [])]
+    notes += missing_words(both, how.factors, how.missing, files.written)
+    notes += spelled_alike(both, how.factors)[1]
     if known is not None and not told:
         notes.append(
             f"The training table has no {target!r}: simple rules are fitted to the answers that the table of "
