@@ -81,7 +81,8 @@ class Logits:
         return np.broadcast_to(np.stack(own, axis=1), weights.shape)
 
     def _factor(self, weights: Floats) -> tuple[Floats, bool]:
-        return cho_factor((self.x * weights[:, None]).T @ self.x + RIDGE * np.eye(self.x.shape[1]))
+        factor, lower = cho_factor((self.x * weights[:, None]).T @ self.x + RIDGE * np.eye(self.x.shape[1]))
+        return factor, bool(lower)
 
     def _changes(self, eta: Floats) -> Floats:
         """How counts expected of the classes but the first change with their log-odds (combinations × classes × …)."""
