@@ -13,6 +13,7 @@ import pytest
 from hypothesis import given, settings, strategies as st
 
 from recombine.errors import InputError
+from recombine.support.scan import collect, scan
 from recombine.support.support import Explicit
 from recombine.support.table import read_tables
 
@@ -46,6 +47,13 @@ def test_files_of_every_kind_read_alike(tmp_path, ending):
         frame.write_csv(path, separator="\t" if ending == "tsv" else ";" if ending == "txt" else ",")
     assert combinations(path, "shape", "size") == EXPECTED
     assert combinations(str(path), "shape", "size") == EXPECTED
+
+
+def test_columns_of_python_objects_are_read_as_what_they_hold():
+    word = np.where(np.arange(4) == 0, None, np.array(["no", "yes", "no", "yes"]))  # texts of numpy's own kind
+    frame = pl.DataFrame({"a": [0, 1, 0, 1], "y": word})
+    assert frame["y"].dtype == pl.Object
+    assert collect(scan(frame))["y"].to_list() == [None, "yes", "no", "yes"]
 
 
 def test_arrays_are_columns_by_number():

@@ -171,7 +171,9 @@ def _lazily(frame: pl.DataFrame | pl.LazyFrame) -> pl.LazyFrame:
 
 
 def _frame(table: Any, what: str) -> pl.DataFrame | pl.LazyFrame:
-    if isinstance(table, (pl.DataFrame, pl.LazyFrame)):
+    if isinstance(table, pl.DataFrame):
+        return table.with_columns(_column(s.to_list()).alias(s.name) for s in table if s.dtype == pl.Object)
+    if isinstance(table, pl.LazyFrame):
         return table
     pandas = sys.modules.get("pandas")
     if pandas is not None and isinstance(table, pandas.DataFrame):
