@@ -35,6 +35,7 @@ from recombine.mechanisms.rivals.same import same_everywhere
 from recombine.mechanisms.rivals.standing_out import StandingOut, stands_out
 from recombine.mechanisms.rivals.sure import sureness
 from recombine.mechanisms.rivals.tails import heavy_tails
+from recombine.mechanisms.rivals.unknowable import unknowable
 from recombine.mechanisms.rivals.written import PUT_RIGHT, Written, written
 from recombine.mechanisms.rivals.wrong_where_seen import wrong_where_seen, wrong_words
 from recombine.mechanisms.tables.besides import MISREAD, misread, misread_words
@@ -208,6 +209,7 @@ def _worded(
         sureness(case.answers, case.over, case.margin, told="log loss" in why),
         undetermined.note,
         "" if ruled.look else no_rule_near(case, verdict),
+        unknowable(case) if verdict in FAILING else "",
         "" if ruled.apart and ruled.apart.said else heavy_tails(case.answers, case.over),
     )
     return verdict, why, [note for note in notes if note]
