@@ -18,8 +18,8 @@ from recombine.checks.rules.logits import Logits
 from recombine.support.table import Target
 
 ONE_CLASS = "only one class occurs in training, so nothing contradicts an additive log-odds."
-SEVERAL = 5
-"""Rows in a cell, on average, from which a deviance tells anything."""
+SEVERAL, BESIDE = 5, 3
+"""Rows in a cell, on average, from which a deviance tells enough by itself, and beside tests of pairs."""
 
 
 def log_odds(
@@ -33,7 +33,7 @@ def log_odds(
     certain = bool(((shares > 0).sum(axis=1) == 1).all())
     if certain and counts.sum() > len(counts):
         return _separable(x, shares.argmax(axis=1), largest)
-    several = counts.mean() >= SEVERAL and len(shares) > rank
+    several = counts.mean() >= (BESIDE if pairs else SEVERAL) and len(shares) > rank
     if not (pairs or several):
         return untested("too few rows per combination to tell noise from answers that do not add up.")
     fit = Logits.of(x, shares, counts).less_sure(shares)
