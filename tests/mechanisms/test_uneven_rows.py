@@ -64,3 +64,20 @@ def test_combinations_wholly_wrong_there_are_named_where_others_are_right(seed):
     assert found.verdict == "partly"
     assert 1 <= len(found.outliers) <= 3
     assert f"{len(found.outliers)} of " in found.sentence()
+
+
+@pytest.mark.parametrize("seed", range(1, 4))
+def test_where_nearly_all_new_rows_are_wrong_a_few_right_ones_of_seen_combinations_make_no_failure(seed):
+    """The mean of seen ones lies below the margin then, and their median does not."""
+    rng = np.random.default_rng(seed)
+    a, b = np.indices((6, 6)).reshape(2, -1).repeat(20, axis=1)
+    unseen, new = (rng.random((6, 6)) < 0.4)[a, b], np.tile(np.arange(20) < 10, 36)
+    lucky = ~unseen & (rng.random((6, 6)) < 0.35)[a, b] & (np.tile(np.arange(20), 36) < 2)
+    word = np.array([f"word {i}" for i in range(12)])
+    right = (a + b) % 12
+    said = np.where((unseen | new) & ~lucky, (right + rng.integers(1, 12, a.size)) % 12, right)
+    part = np.where(unseen | new, "test", "train")
+    table = {"a": a, "b": b, "y": word[right], "p": word[said], "part": part}
+    found = measure_predictions(table, ["a", "b"], target="y", prediction="p", split="part=test")
+    assert found.seen.mean + 0.05 < found.unseen.mean == 1
+    assert found.verdict == "overfits"

@@ -274,13 +274,14 @@ def _instead(answers: Answers, error: FloatArray, times: float, exist: int) -> s
 
 
 def _failing(answers: Answers, gap: Gap, margin: float) -> str:
-    """That most unseen combinations err by more than the margin beyond the mean of seen ones, beyond all that this mean
-    may stand for and beyond the noise, in a clause, where a sign test shows it, and that seen ones do so less often
-    (Fisher; each one-sided at .025). A few that err most make an interval of the mean that reaches anywhere. Of a
-    learner that answers unseen ones as seen ones at most half exceed the mean of seen ones where errors are skewed to
-    the right; where most are wrong everywhere, they are not."""
+    """That most unseen combinations err by more than the margin beyond the mean and the median of seen ones, beyond all
+    that this mean may stand for and beyond the noise, in a clause, where a sign test shows it, and that seen ones do so
+    less often (Fisher; each one-sided at .025). A few that err most make an interval of the mean that reaches anywhere.
+    Of a learner that answers unseen ones as seen ones at most half exceed the mean of seen ones where errors are skewed
+    to the right, and at most half the median; where most are wrong everywhere, few right ones pull the mean down."""
     each, at, beside = answers.error.mean(axis=0), answers.unseen, answers.compared
-    least = max(float(each[beside].mean()) + margin, gap.seen.high if gap.seen.bounded else 0.0)
+    usual = max(float(each[beside].mean()), float(np.median(each[beside])))
+    least = max(usual + margin, gap.seen.high if gap.seen.bounded else 0.0)
     above = (each > least) & (gap.beyond.mean(axis=0) > margin)
     count, of = int(above[at].sum()), int(at.sum())
     if bdtrc(count - 1, of, 0.5) > 0.025 or more_often(count, of, int(above[beside].sum()), int(beside.sum())) > 0.025:
