@@ -63,6 +63,8 @@ def test_check_names_the_rows_in_the_first_note_and_shows_nothing_until_they_are
     assert result.notes[0].startswith("in 5 combinations some rows are about a 1,000th of the others: units mixed up?")
     assert "the rows 5, 14, 23, 41, 42, 78 below the header" in result.notes[0]
     assert (result.slips, result.units, result.verdict) == (1, True, "assumption unsupported")
+    assert "Mend these first" in result.sentence()
+    assert "may be a slip" not in result.sentence()
     assert "some rows seem to be in another unit, a note names them" in result.sentence()
     whole = check(table.with_columns(y=pl.Series(y)), ["a", "b"], target="y", draws=9)
     assert not whole.units

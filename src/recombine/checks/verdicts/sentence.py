@@ -25,7 +25,10 @@ def paragraphs(result: CheckResult) -> tuple[str, ...]:
     """What to read first: the error to expect; what the verdict rests on and what speaks against it; what the forecast
     supposes. Without a forecast the second alone."""
     said = _verdict_words(result)
-    said += " A seen answer may be a slip, a note names it: look at that first." if result.slips else ""
+    if result.units:
+        said += " Mend these first: error and answers count them as they are."
+    elif result.slips:
+        said += " A seen answer may be a slip, a note names it: look at that first."
     said += gists(result.notes)
     if result.asked.endswith("not asked about"):  # who left one cell blank may have meant all that is missing
         said += f" Asked about are only {result.asked} (--grid)."
