@@ -51,7 +51,8 @@ def decimals_of(claim: Claim, figure: Interval) -> int | None:
 
 
 def _rounded(figure: Interval, digits: int) -> Interval:
-    return Interval(*(float(f"{value:.{digits}f}") for value in (figure.mean, figure.low, figure.high)))
+    mean, low, high = (float(f"{value:.{digits}f}") for value in (figure.mean, figure.low, figure.high))
+    return Interval(mean, low, high)
 
 
 def published_text(claim: ClaimResult) -> str:
@@ -90,6 +91,12 @@ def members_text(claim: ClaimResult) -> str:
     return str(claim.members) if claim.fitted == claim.members else f"{claim.fitted} of {claim.members} fitted"
 
 
+def changed_text(claim: ClaimResult) -> str:
+    """What a variation changes of what the claim reads, as the sentence that is to stand beside it; empty where there
+    is nothing."""
+    return f"Here {'; '.join(claim.changed)}." if claim.changed else ""
+
+
 OF_A_ROW = (measured_text, members_text, status_text)
 
 
@@ -102,7 +109,7 @@ def claims_markdown(claims: Sequence[ClaimResult]) -> str:
     for claim in claims:
         status = f"{SIGN[claim.status]} {status_text(claim)}"
         cells = (
-            f"{claim.claim.id}: {claim.claim.sentence}",
+            f"{claim.claim.id}: {claim.claim.sentence} {changed_text(claim)}",
             claim.claim.whose,
             published_text(claim),
             measured_text(claim),
@@ -203,5 +210,6 @@ def _rows(claims: Sequence[ClaimResult]) -> list[list[str]]:
 
 
 def _beside(claim: ClaimResult) -> list[str]:
-    """What a reader needs beside a sentence: what would make it hold, and how far our runs are from the paper's."""
-    return [text for text in (str(claim.claim.test.criterion), str(claim.shares)) if text]
+    """What a reader needs beside a sentence: what would make it hold, how far our runs are from the paper's, and what
+    is changed of them."""
+    return [text for text in (str(claim.claim.test.criterion), str(claim.shares), changed_text(claim)) if text]

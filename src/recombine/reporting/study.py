@@ -16,6 +16,7 @@ from recombine.figures.export import COLUMN, FILES, file_name, to_svg, write, wr
 from recombine.reporting.drawing import Drawing
 from recombine.reporting.export import (
     SIGN,
+    changed_text,
     decimals_of,
     everyone_text,
     measured_parts,
@@ -43,9 +44,11 @@ def claims_chart(result: StudyResult) -> alt.LayerChart:
 
 
 def _claims_table(result: StudyResult) -> pl.DataFrame:
+    said = [f"{changed_text(c)} {c.claim.sentence}".strip() for c in result.claims]
     more = [{**_compared(c.claim), "decimals": decimals_of(c.claim, c.figure)} for c in result.claims]
     schema = {"reference": pl.Float64, "tolerance": pl.Float64, "decimals": pl.Int64}
-    return result.to_frame().hstack(pl.DataFrame(more, schema=schema))
+    rows = result.to_frame().with_columns(pl.Series("sentence", said, pl.String))
+    return rows.hstack(pl.DataFrame(more, schema=schema))
 
 
 def study_page(result: StudyResult, *, links: bool = True) -> str:
@@ -219,6 +222,7 @@ def _row(result: ClaimResult) -> dict[str, Any]:
         "interval": interval,
         "members": members_text(result),
         "everyone": everyone_text(result),
+        "changed": changed_text(result),
         "shares": str(result.shares),
         "kind": kind,
         "detail": detail,
@@ -245,8 +249,7 @@ def _committed(claim: Claim, verdict: Mapping[str, Any] | None) -> dict[str, str
     mean, low, high = (verdict.get(name) for name in ("measured", "low", "high"))
     figure = "–"
     if isinstance(mean, int | float):
-        some = low is not None and high is not None
-        digits = decimals_of(claim, Interval(mean, low, high)) if some else None
+        digits = None if low is None or high is None else decimals_of(claim, Interval(mean, low, high))
         bounds = f" [{number(low, digits)}, {number(high, digits)}]" if digits is not None else ""
         figure = f"{number(mean, digits)}{bounds}"
     status = str(verdict.get("status", ""))
