@@ -68,6 +68,7 @@ def refuse_idle(study: Study[Any], scale: Scale, members: int | None = None) -> 
             continue
         where = name if name == beside else f"{name} (beside {beside})"
         for change, note in _apart(known.run, new[name].run):
+            note = "; no table reads weights" if change.startswith("keep_weights ") else note
             found.setdefault((change, note), []).append(where)
     if found:
         told = "; ".join(f"{change}, in {some(names)}{note}" for (change, note), names in found.items())
