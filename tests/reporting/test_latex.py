@@ -11,7 +11,8 @@ from typing import Any
 import pytest
 from hypothesis import given, strategies as st
 
-from recombine.reporting.citing import paper_entry, paper_key
+from recombine import __version__
+from recombine.reporting.citing import YEAR, package_entry, paper_entry, paper_key
 from recombine.reporting.export import claims_latex, study_latex
 from recombine.reporting.latex import latex_comment, latex_frame, latex_text
 from recombine.studies import STUDIES, Paper, StudyResult
@@ -24,10 +25,10 @@ KERNEL = set(
         """
     AE ae alpha approx arraybackslash b begin begingroup beta bottomrule c cap caption cdot centering chi circ
     cite copyright cup d dag ddag Delta delta DH dh div DJ dj emph emptyset end endfirsthead endfoot endgroup
-    endhead equiv eta exists forall Gamma gamma geq gg guillemotleft guillemotright H i in infty int iota j k
-    kappa L l label Lambda lambda langle ldots leftarrow leftrightarrow leq linewidth ll mapsto mid midrule mp
-    mu multicolumn nabla neg neq notin nu O o odot OE oe Omega omega oplus otimes P parallel partial perp Phi Pi
-    pi pm prod propto Psi psi quotedblbase quotesinglbase r raggedright rangle rho Rightarrow rightarrow S Sigma
+    endhead equiv eta exists footnotesize forall Gamma gamma geq gg guillemotleft guillemotright H i in infty int
+    iota j k kappa L l label Lambda lambda langle ldots leftarrow leftrightarrow leq linewidth ll mapsto mid midrule mp
+    mu multicolumn nabla neg neq newline notin nu O o odot OE oe Omega omega oplus otimes P parallel partial perp
+    Phi Pi pi pm prod propto Psi psi quotedblbase quotesinglbase r raggedright rangle rho Rightarrow rightarrow S Sigma
     sigma sim small ss subset subseteq sum surd tau textasciicircum textasciitilde textbackslash textbar textbf
     textbullet textgreater textless textquotedbl texttt TH th Theta theta times toprule u Upsilon upsilon v
     varepsilon varphi varsigma vee wedge Xi xi zeta
@@ -68,6 +69,19 @@ def assert_sets(text: str) -> None:
     assert not maths
 
 
+def assert_no_wider_than_a_line(text: str, rows: list[str]) -> None:
+    """Of 345 points (article, 10 points): columns and the gaps between them, and each word in its column."""
+    (columns,) = re.findall(r"\\begin\{(?:tabular|longtable)\}\{(.*)\}", text)
+    shares = [float(share) for share in re.findall(r"p\{([\d.]+)\\linewidth\}", columns)]
+    published = 41  # the word itself
+    assert 345 * sum(shares) + published + 4 * 12 <= 345
+    for row in rows:
+        first, _, *others = (re.sub(r"\\\w+\{?|[{}$\\]", "", cell) for cell in re.split(r"(?<!\\)&", row))
+        for cell, share in zip((first, *others), shares, strict=True):
+            for word in re.split(r"[\s~-]", cell):
+                assert 4.6 * len(word) <= 345 * share + 4.6, (word, share)
+
+
 @pytest.mark.parametrize("path", sorted((ROOT / "results").glob("*/claims.tex")), ids=lambda path: path.parent.name)
 def test_what_is_committed_would_be_set(path: Path) -> None:
     text = path.read_text(encoding="utf-8")
@@ -76,6 +90,9 @@ def test_what_is_committed_would_be_set(path: Path) -> None:
     rows = [line for line in text.splitlines() if line.endswith(r"\\") and "multicolumn" not in line]
     assert all(len(re.findall(r"(?<!\\)&", row)) == 4 for row in rows)
     assert not [row for row in rows if row.startswith(("[", "*"))]
+    rows = [row for row in rows if not row.startswith("Claim & ")]
+    assert all(r"\newline{\footnotesize " in row for row in rows), "the criterion"
+    assert_no_wider_than_a_line(text, rows)
     cited = set(re.findall(r"\\cite\{(\w+)\}", text))
     assert cited == {"recombine"} | ({paper_key(study.paper)} if study.paper else set())
     assert cited == set(re.findall(r"^% @misc\{(\w+),$", text, re.MULTILINE))
@@ -135,8 +152,10 @@ def test_the_caption_cites_the_paper_and_names_version_scale_and_runs(result: St
     assert f"% made by: {result.command}" in text
 
 
-def test_keys_are_those_of_the_page_on_citing() -> None:
+def test_keys_and_the_year_are_those_of_the_page_on_citing() -> None:
     page = (ROOT / "docs" / "citing.md").read_text(encoding="utf-8")
+    assert f"version={{{__version__}}}, year={{{YEAR}}}" in page
+    assert f"  year = {{{YEAR}}}," in package_entry()
     keys = {paper_key(study.paper) for study in STUDIES.values() if study.paper}
     assert len(keys) == 5
     assert all(f"{{{key}," in page for key in keys)

@@ -13,14 +13,19 @@ import altair as alt
 import polars as pl
 import pytest
 
+from recombine import __version__
 from recombine.errors import InputError
 from recombine.reporting import claims_latex, claims_markdown, write_study
 from recombine.reporting.escaped import markdown_text
 from recombine.reporting.export import measured_text
+from recombine.reporting.latex import latex_text
 from recombine.reporting.study import write_results
 from recombine.statistics import Interval
-from recombine.studies.claims import ClaimResult
+from recombine.studies import cells
+from recombine.studies.claims import ClaimResult, Test
 from recombine.studies.study import StudyResult
+
+CELLS = cells("accuracy", "final")
 
 
 @pytest.fixture(scope="module")
@@ -117,6 +122,7 @@ def test_latex_is_a_booktabs_table_bold_only_where_a_claim_holds(result: StudyRe
     for part in (r"\toprule", r"\midrule", r"\bottomrule", r"\caption{100 \% \& more}", r"\label{tab:gradient-toy}"):
         assert part in text
     assert "X$_2$" in text
+    assert rf"\newline{{\footnotesize {latex_text(str(result.claims[0].claim.test.criterion))}}}" in rows[0]
 
 
 def test_a_long_latex_table_breaks_over_pages_and_a_short_one_does_not(result: StudyResult) -> None:
@@ -130,6 +136,32 @@ def test_a_long_latex_table_breaks_over_pages_and_a_short_one_does_not(result: S
 def test_what_would_be_shown_as_zeros_alone_is_shown_in_powers(result: StudyResult) -> None:
     tiny = replace(result.claims[0], figure=Interval(2e-9, 1e-9, 3e-9))
     assert measured_text(tiny) == "2e−09 [1e−09, 3e−09]"
+
+
+@pytest.mark.parametrize(("test", "figure", "shown"), [
+    (CELLS.above(0), (0.15, 0.01, 0.3), "0.15 [0.01, 0.30]"),
+    (CELLS.above(0), (0.15, -0.01, 0.3), "0.1 [0.0, 0.3]"),
+    (CELLS.below(0.5, nothing=0.5), (0.31, 0.12, 0.4996), "0.3100 [0.1200, 0.4996]"),
+    (CELLS.near(0.1, theory=1.0), (0.8962, 0.8, 0.99), "0.896 [0.800, 0.990]"),
+])  # fmt: skip
+def test_a_figure_is_rounded_so_that_its_criterion_judges_what_is_shown_as_it_judged_the_figure(
+    result: StudyResult, test: Test, figure: tuple[float, float, float], shown: str
+) -> None:
+    claim = replace(result.claims[0].claim, test=test)
+    assert measured_text(replace(result.claims[0], claim=claim, figure=Interval(*figure))) == shown
+
+
+def test_markdown_says_of_which_paper_runs_and_version_it_is(written: Path, result: StudyResult) -> None:
+    caption, *_ = (text := (written / "claims.md").read_text()).splitlines()
+    for part in (
+        f"Made with recombine {__version__}: study gradient\\-toy at quick scale, 2 runs.", result.address,
+        "Published: Yuanpeng Li, Gradient Descent Resists Compositionality, OpenReview \\(2022\\) https://",
+    ):  # fmt: skip
+        assert part in caption
+    assert markdown_text(result.command) in caption
+    assert text.endswith("\n}\n```\n")
+    assert "@misc{li2022gradient," in text
+    assert "@misc{recombine," in text
 
 
 def test_text_stays_text() -> None:

@@ -58,6 +58,25 @@ def test_a_device_that_is_not_there_is_said_before_anything_is_computed(store: S
     assert get_or_compute(store, {"a": Noted(n=2)}, device="abacus")["a"].provenance["device"] == "cpu"
 
 
+def test_equal_reasons_are_said_once_with_the_names_of_their_runs(
+    store: Store, caplog: pytest.LogCaptureFixture
+) -> None:
+    runs = {f"run{n}": Noted(n=n, fail="too wide" if n != 3 else "too small") for n in range(2, 11)}
+    with pytest.raises(RunFailed) as caught:
+        get_or_compute(store, runs, device="cpu")
+    assert str(caught.value).startswith(
+        "9 of 9 runs failed: 'run2', 'run4', 'run5', 'run6', 'run7', 'run8' and 2 more (ValueError: too wide); "
+        "'run3' (ValueError: too small); the reasons are kept in "
+    )
+    assert list(caught.value.failures) == list(runs)
+    told = [record.getMessage() for record in caplog.records]
+    assert told[:3] == [
+        "the run 'run2' failed: ValueError: too wide", "the run 'run3' failed: ValueError: too small",
+        "the run 'run4' failed as 'run2' did",
+    ]  # fmt: skip
+    assert sum("too wide" in one for one in told) == 1
+
+
 def test_a_run_that_fails_keeps_its_reason_and_the_others_finish(store: Store) -> None:
     bad = Noted(n=3, fail="the moon is\nfull")
     runs = {"one": Noted(n=2), "bad": bad, "two": Noted(n=4)}

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import json
+import math
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import replace
@@ -12,10 +14,12 @@ import polars as pl
 import pytest
 
 import recombine as rc
+from recombine.cli.study import print_claims
 from recombine.errors import InputError
 from recombine.models import ConvNet, EmbeddingCNN, OddOneOutNet, PairCNN, PixelTransformer, ResNet
+from recombine.reporting.escaped import markdown_text
 from recombine.reporting.overview import overall, write_overview
-from recombine.reporting.study import called, study_view
+from recombine.reporting.study import called, claims_chart, study_page, study_view, write_results
 from recombine.runs.training import TrainingRun
 from recombine.studies import Claim, Setting, StudyResult, cells, find_study
 from recombine.studies.committed import read_results, read_tables
@@ -135,6 +139,17 @@ def test_a_field_that_nothing_reads_beside_one_that_is_read_is_told() -> None:
     assert said == [(False, False), (True, True)]
 
 
+def test_weights_that_no_table_reads_are_refused() -> None:
+    keeps = with_runs(STUDY, lambda run: run.replace(keep_weights=True))
+    with pytest.raises(
+        InputError, match=r"the same again at smoke scale: keep_weights is True instead of False, in red"
+    ):
+        checked([keeps], "smoke", None)
+    checked([replace(keeps, tables={**STUDY.tables, "mine": lambda run, _: None})], "smoke", None)
+    with pytest.raises(InputError, match=r"optimizer.nesterov is True.*read where optimizer.momentum is above 0"):
+        checked([with_runs(STUDY, lambda run: run.replace(optimizer=rc.SGD(lr=0.1, nesterov=True)))], "smoke", None)
+
+
 def toy(model: Any, **more: Any) -> TrainingRun:
     return TrainingRun(task=ToyTask(), model=model, members=2, steps=1, optimizer=rc.SGD(lr=0.1), **more)
 
@@ -150,6 +165,7 @@ SMALL = ResNet(shape=(1, 8, 8), channels=(2, 4), blocks=1)
     (toy(EmbeddingCNN(side=4)), toy(EmbeddingCNN(side=4, terms=4)), "model.terms"),
     (toy(BENT), toy(BENT, penalty_weight=0.5), "penalty_weight"),
     (toy(BENT), toy(BENT, stop_every=9), "stop_every"),
+    (toy(BENT), toy(BENT).replace(optimizer=rc.SGD(lr=0.1, nesterov=True)), "optimizer.nesterov"),
 ])  # fmt: skip
 def test_what_computes_the_same_is_known(one: TrainingRun, other: TrainingRun, path: str) -> None:
     assert one.address != other.address
@@ -165,6 +181,9 @@ def test_what_computes_the_same_is_known(one: TrainingRun, other: TrainingRun, p
     (toy(EmbeddingCNN(side=4)), toy(EmbeddingCNN(side=4, terms=3))),
     (toy(PixelTransformer(inputs=2, side=2, dim=4, heads=1)), toy(PixelTransformer(inputs=2, side=2, dim=4, heads=2))),
     (toy(BENT), toy(BENT, seed=1)),
+    (toy(BENT), toy(BENT).replace(optimizer=rc.SGD(lr=0.1, momentum=0.9, nesterov=True))),
+    (toy(BENT), toy(BENT).replace(optimizer=rc.SGD(lr=0.2, nesterov=True))),
+    (toy(BENT), toy(BENT).replace(optimizer=rc.Adam(lr=0.1))),
     (toy(BENT, fit_below=0.1), toy(BENT, fit_below=0.1, stop_every=9)),
     (toy(FLAT), toy(FLAT.replace(activation="tanh"), seed=1)),
     (toy(ConvNet(shape=(1, 4, 4))), toy(ConvNet(shape=(1, 4, 4), kernel=6))),  # neither can be built
@@ -194,6 +213,72 @@ def test_a_variation_is_named_and_counted_apart_and_explains_nothing(
     assert not any(claim.explanation for claim in varied.claims)
     assert overall([committed, varied]).count("Of 9 claims of the papers 8 hold and 1 fails.") == 1
     assert "Of 9 claims of the papers, asked of a variation, 8 hold" in overall([committed, varied])
+
+
+def said(result: StudyResult) -> dict[str, str]:
+    return {claim.claim.id: "; ".join(claim.changed) for claim in result.claims}
+
+
+def test_beside_each_claim_stands_what_is_changed_of_the_runs_that_it_reads(
+    committed: StudyResult, varied: StudyResult
+) -> None:
+    assert set(said(varied).values()) == {"optimizer is adam (lr 0.01) instead of sgd (lr 0.1)"}
+    assert not any(said(committed).values())
+    one = with_runs(
+        STUDY, lambda run: run.replace(seed=run.seed + 1) if run == STUDY.runs("paper")["redundant"] else run
+    )
+    told = said(judged(replace(committed, study=one)))
+    assert told["toy-gap"] == "seed is 1 instead of 0", "it reads no other run"
+    assert told["toy-resistance"] == "seed is 1 instead of 0, in the run redundant"
+    assert {told[name] for name in ("toy-playground", "toy-epochs", "toy-whole", "toy-tail")} == {""}
+
+
+def test_other_rows_and_other_criteria_are_told_beside_the_claims_they_are_of(committed: StudyResult) -> None:
+    looser = replace(STUDY.claims[0], test=cells("quarter_11", "accuracy", run="redundant").below(0.999, nothing=1.0))
+    tables = {**STUDY.tables, "ends": "members"}
+    mine = replace(STUDY, name="mine", tables=tables, claims=(looser, *STUDY.claims[1:]))
+    told = said(judged(replace(committed, study=mine)))
+    assert told["toy-wrong-quarter"] == "asked in other words or by another criterion than in gradient-toy"
+    assert told["toy-whole"] == "other rows are kept as ends"
+    assert told["toy-gap"] == ""
+
+
+def test_a_claim_that_would_compare_a_run_with_itself_is_not_asked(committed: StudyResult) -> None:
+    """Both settings are uninformative: what the paper claims of their difference cannot be asked."""
+    alike = with_runs(STUDY, lambda run: run.replace(task=run.task.replace(second="uninformative")))
+    found = {claim.claim.id: claim for claim in judged(replace(committed, study=alike)).claims}
+    result = found["toy-resistance"]
+    assert (result.status, result.how) == ("not run", None)
+    assert math.isnan(result.figure.mean)
+    assert result.changed[0] == (
+        "redundant and uninformative are one run, which would be compared with itself or counted twice"
+    )
+    assert {name for name, claim in found.items() if claim.status == "not run"} == {
+        "toy-resistance", "toy-bend", "toy-influence", "toy-playground",
+    }  # fmt: skip
+    assert found["toy-gap"].status == "holds", "its own run at two places"
+    assert found["toy-gap"].changed[-1] == "the same run as uninformative"
+    assert "4 were not run here" in judged(replace(committed, study=alike)).verdict()
+
+
+def test_what_is_changed_stands_wherever_claims_are_shown(
+    varied: StudyResult, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    told = "Here optimizer is adam (lr 0.01) instead of sgd (lr 0.1)."
+    write_results(varied, tmp_path)
+    print_claims(varied)
+    shown = {
+        "page": study_page(varied, links=False), "terminal": " ".join(capsys.readouterr().out.split()),
+        "tex": (tmp_path / "claims.tex").read_text(),
+    }  # fmt: skip
+    for where, text in shown.items():
+        assert text.count(told) >= (1 if where == "terminal" else len(varied.claims)), where
+    assert (tmp_path / "claims.md").read_text().count(markdown_text(told)) == len(varied.claims)
+    record = json.loads((tmp_path / "claims.json").read_text())
+    assert {claim["changed"] for claim in record["claims"]} == {told.removeprefix("Here ").rstrip(".")}
+    assert set(varied.to_frame()["changed"]) == {told.removeprefix("Here ").rstrip(".")}
+    rows = claims_chart(varied).to_dict()["datasets"]
+    assert "Here optimizer is adam" in json.dumps(rows)
 
 
 def test_reasons_say_of_which_runs_they_speak_where_these_are_others(committed: StudyResult) -> None:

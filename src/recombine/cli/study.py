@@ -331,7 +331,7 @@ def print_claims(result: StudyResult) -> None:
     """The claims of a study as a table on the terminal."""
     from rich.table import Table
 
-    from recombine.reporting.export import SIGN, measured_text, members_text, published_text, status_text
+    from recombine.reporting.export import SIGN, changed_text, measured_text, members_text, published_text, status_text
 
     colours = {"holds": "green", "fails": "red", "open": "yellow", "not fitted": "yellow", "not run": "dim"}
     published = any(claim.claim.published is not None for claim in result.claims)
@@ -340,7 +340,10 @@ def print_claims(result: StudyResult) -> None:
     for claim in sorted(result.claims, key=lambda claim: claim.claim.whose == "ours"):
         name = claim.claim.id + (" (ours)" if claim.claim.whose == "ours" else "")
         table.add_row(
-            shown("").append_text(shown(name, "bold")).append_text(shown(f"\n{claim.claim.sentence}")),
+            shown("")
+            .append_text(shown(name, "bold"))
+            .append_text(shown(f"\n{claim.claim.sentence}"))
+            .append_text(shown(f" {changed}" if (changed := changed_text(claim)) else "", "yellow")),
             *([shown(published_text(claim))] if published else []),
             shown(measured_text(claim)),
             shown(members_text(claim)),

@@ -24,7 +24,7 @@ SHAPE = {
 COLOUR = dict.fromkeys(SHAPE, theme.MUTED) | {"holds": theme.GOOD, "fails": theme.BAD}
 
 NEEDED = ("sentence", "published", "measured", "low", "high", "status")
-OPTIONAL = ("reference", "tolerance", "unit", "how")
+OPTIONAL = ("reference", "tolerance", "unit", "how", "decimals")
 GROUPS = (
     *((status, None) for status in ("fails", "open", "not fitted", "not run")),
     ("holds", "value matched"),
@@ -43,7 +43,8 @@ Row = dict[str, Any]
 def claims(table: pl.DataFrame, *, width: theme.Width | None = None) -> alt.LayerChart:
     """One row per claim, as `StudyResult.to_frame` gives them: ``sentence``, ``published`` and ``measured`` with
     ``low`` and ``high`` (numbers or null), ``status``. Optional: ``how`` it holds, ``reference`` (the figure a
-    criterion compares with), ``tolerance`` (half the width of the band around the published figure) and ``unit``.
+    criterion compares with), ``tolerance`` (half the width of the band around the published figure), ``unit`` and
+    ``decimals`` of the measured figures.
 
     Claims stand together by outcome. Every row has its own scale, since claims have different units, but the same
     middle: what the measured figure is compared with, the published one within its tolerance or a threshold.
@@ -92,7 +93,7 @@ def _grouped(rows: list[Row]) -> dict[tuple[str, str], list[Row]]:
 
 def _figures(row: Row, width: float) -> list[str]:
     """The measured figure with its interval or, where they have no room, on two lines; then unit and published."""
-    digits = decimals_for(row["low"], row["high"])
+    digits = row["decimals"] if "decimals" in row else decimals_for(row["low"], row["high"])
     measured = number(row["measured"], digits)
     unit = plain(row["unit"]) if row.get("unit") and row["measured"] is not None else ""
     interval = f"[{number(row['low'], digits)}, {number(row['high'], digits)}]" if row["low"] is not None else ""

@@ -10,7 +10,7 @@ from recombine import __version__
 from recombine.reporting.latex import latex_text
 from recombine.studies.study import Paper
 
-PACKAGE = "recombine"
+PACKAGE, YEAR = "recombine", "2026"
 _SMALL = {
     *("a", "an", "and", "are", "can", "do", "does", "for", "from", "how", "in", "is", "of", "on", "or", "the", "to"),
     *("what", "when", "where", "which", "who", "why", "with"),
@@ -40,7 +40,12 @@ def paper_entry(paper: Paper) -> list[str]:
 
 def package_entry() -> list[str]:
     """This package as BibTeX, line by line."""
-    fields = {"title": f"{{{PACKAGE}}}", "author": "{The recombine developers}", "note": f"Version {__version__}"}
+    fields = {
+        "title": f"{{{PACKAGE}}}",
+        "author": "{The recombine developers}",
+        "year": YEAR,
+        "note": f"Version {__version__}",
+    }
     return _entry(PACKAGE, fields)
 
 

@@ -10,9 +10,16 @@ from recombine.figures.data import decimals_for, number
 from recombine.reporting.citing import PACKAGE, package_entry, paper_entry, paper_key
 from recombine.reporting.escaped import markdown_text
 from recombine.reporting.latex import latex_frame, latex_text
-from recombine.studies.claims import READ_FROM, WHOSE, ClaimResult, Whose
+from recombine.statistics import Interval
+from recombine.studies.claims import READ_FROM, WHOSE, Claim, ClaimResult, Whose
 from recombine.studies.study import StudyResult
 
+MOST_DECIMALS = 9
+WIDTHS = (0.32, 0.17, 0.11, 0.12)
+"""Of the columns of LaTeX that break lines, as shares of a line: with gaps and published figures a page holds them."""
+CLAIMS_A_PAGE = 10
+"""Rows of such a table that fit on a page: a claim takes some five lines."""
+ADDRESS = "the SHA-256 of their addresses in study.json, sorted, one a line"
 SIGN = {"holds": "✓", "fails": "✗", "open": "~", "not fitted": "–", "not run": "·"}
 
 
@@ -24,13 +31,28 @@ def measured_text(claim: ClaimResult) -> str:
 def measured_parts(claim: ClaimResult) -> tuple[str, str]:
     """The measured figure, and its interval or nothing, with as many decimals as the interval carries."""
     figure, unit = claim.figure, f" {claim.claim.unit}" if claim.claim.unit else ""
-    digits = decimals_for(figure.low, figure.high)
-    if digits is not None and max(abs(figure.low), abs(figure.high)) < 0.5 * 10**-digits:
-        digits = None  # all of it would be shown as zeros
+    digits = decimals_of(claim.claim, figure)
     mean = number(figure.mean, digits) + (unit if math.isfinite(figure.mean) else "")
     if not math.isfinite(figure.high - figure.low):
         return mean, ""
     return mean, f"[{number(figure.low, digits)}, {number(figure.high, digits)}]"
+
+
+def decimals_of(claim: Claim, figure: Interval) -> int | None:
+    """As many decimals as the interval carries, or as it takes for the criterion to judge what is shown as it judges
+    the figure: an interval that lies above 0 is not shown as [0.0, 0.3]. None: three digits of each number."""
+    digits = decimals_for(figure.low, figure.high)
+    if digits is None or max(abs(figure.low), abs(figure.high)) < 0.5 * 10**-digits:
+        return None  # all of it would be shown as zeros
+    criterion, published = claim.test.criterion, claim.published.value if claim.published else None
+    found = criterion.holds(figure, published)
+    tried = range(digits, MOST_DECIMALS)
+    return next((more for more in tried if criterion.holds(_rounded(figure, more), published) == found), digits)
+
+
+def _rounded(figure: Interval, digits: int) -> Interval:
+    mean, low, high = (float(f"{value:.{digits}f}") for value in (figure.mean, figure.low, figure.high))
+    return Interval(mean, low, high)
 
 
 def published_text(claim: ClaimResult) -> str:
@@ -69,6 +91,15 @@ def members_text(claim: ClaimResult) -> str:
     return str(claim.members) if claim.fitted == claim.members else f"{claim.fitted} of {claim.members} fitted"
 
 
+def changed_text(claim: ClaimResult) -> str:
+    """What a variation changes of what the claim reads, as the sentence that is to stand beside it; empty where there
+    is nothing."""
+    return f"Here {'; '.join(claim.changed)}." if claim.changed else ""
+
+
+OF_A_ROW = (measured_text, members_text, status_text)
+
+
 def claims_markdown(claims: Sequence[ClaimResult]) -> str:
     """One row per claim, the status as sign and words."""
     rows: list[tuple[str, ...]] = [
@@ -78,7 +109,7 @@ def claims_markdown(claims: Sequence[ClaimResult]) -> str:
     for claim in claims:
         status = f"{SIGN[claim.status]} {status_text(claim)}"
         cells = (
-            f"{claim.claim.id}: {claim.claim.sentence}",
+            f"{claim.claim.id}: {claim.claim.sentence} {changed_text(claim)}",
             claim.claim.whose,
             published_text(claim),
             measured_text(claim),
@@ -103,45 +134,82 @@ def claims_latex(claims: Sequence[ClaimResult], caption: str, label: str) -> str
     return _claims_frame(claims, latex_text(caption), label)
 
 
+def study_markdown(result: StudyResult) -> str:
+    """The claims of a study as such a table, with what it takes to cite and to make them again."""
+    paper = result.study.paper
+    of = f"{paper.authors}, {paper.title}, {paper.venue} ({paper.year}) {paper.url}".strip() if paper else ""
+    said = [f"{_title(result)}: published and measured figures.", f"Published: {of}." if paper else ""]
+    said += [f"Made with {PACKAGE} {__version__}: {_origin(result)}."]
+    said += [_changed(result), f"Made by: {result.command}."]
+    said += [f"Runs: {result.address}, {ADDRESS}."] if result.provenance else []
+    entries = "\n".join([*(paper_entry(paper) if paper else ()), *package_entry()])
+    caption = markdown_text(" ".join(filter(None, said)))
+    return f"{caption}\n\n{claims_markdown(result.claims)}\n```bibtex\n{entries}\n```\n"
+
+
 def study_latex(result: StudyResult) -> str:
     """The claims of a study as such a table, whose caption says of which paper, runs and version they are; BibTeX
     entries stand above it as comments."""
-    study, name = result.study, latex_text(result.study.name)
-    title = f"{study.title} ({study.name}, made of {study.varies.name})" if study.varies else study.title
+    study = result.study
     cited = rf"~\cite{{{paper_key(study.paper)}}}" if study.paper else ""
-    origin = [f"study {name} at {result.scale} scale"]
+    origin = latex_text(_origin(result))
     comments = [f"made by: {result.command}".replace("\\", "?")]  # no command, should somebody take the % away
     if result.provenance:
-        count = len(result.provenance)
-        origin.append(f"{count} run{'s' * (count > 1)} \\texttt{{{result.address[:12]}}}")
-        comments.append(f"runs: {result.address}, the SHA-256 of their addresses in study.json, sorted, one a line")
+        origin += rf" \texttt{{{result.address[:12]}}}"
+        comments.append(f"runs: {result.address}, {ADDRESS}")
     caption = (
-        rf"{latex_text(title)}: published{cited} and measured figures. "
-        rf"Made with {PACKAGE} {latex_text(__version__)}~\cite{{{PACKAGE}}}: {', '.join(origin)}."
+        rf"{latex_text(_title(result))}: published{cited} and measured figures. "
+        rf"Made with {PACKAGE} {latex_text(__version__)}~\cite{{{PACKAGE}}}: {origin}."
     )
-    if changed := "; ".join((*result.changes, *result.asked)):
-        caption += f" {latex_text(f'Changed: {changed}.')}"
+    if changed := _changed(result):
+        caption += f" {latex_text(changed)}"
     comments += ["what the caption cites:", *(paper_entry(study.paper) if study.paper else ()), *package_entry()]
     return _claims_frame(result.claims, caption, f"tab:{study.name}", comments)
+
+
+def _title(result: StudyResult) -> str:
+    study = result.study
+    return f"{study.title} ({study.name}, made of {study.varies.name})" if study.varies else study.title
+
+
+def _origin(result: StudyResult) -> str:
+    runs, count = "", len(result.provenance)
+    if count:
+        runs = f", {count} run{'s' * (count > 1)}"
+    return f"study {result.study.name} at {result.scale} scale{runs}"
+
+
+def _changed(result: StudyResult) -> str:
+    told = "; ".join((*result.changes, *result.asked))
+    return f"Changed: {told}." if told else ""
 
 
 def _claims_frame(claims: Sequence[ClaimResult], caption: str, label: str, comments: Sequence[str] = ()) -> str:
     whose = [(owner, [claim for claim in claims if claim.claim.whose == owner]) for owner in WHOSE]
     rows = [row for owner, some in whose if some for row in ([_heading(owner)], *_rows(some))]
     head = ("Claim", "Published", r"Measured (95\,\% interval)", "Members", "Status")
-    return latex_frame(r">{\raggedright\arraybackslash}p{0.45\linewidth}rrrl", head, rows, caption, label, comments)
+    first, *others = (rf">{{\raggedright\arraybackslash}}p{{{share}\linewidth}}" for share in WIDTHS)
+    return latex_frame(rf"@{{}}{first}r{''.join(others)}@{{}}", head, rows, caption, label, comments, CLAIMS_A_PAGE)
 
 
 def _heading(owner: Whose) -> str:
-    return rf"\multicolumn{{5}}{{l}}{{\emph{{{WHOSE[owner].capitalize()}}}}}"
+    return rf"\multicolumn{{5}}{{@{{}}l}}{{\emph{{{WHOSE[owner].capitalize()}}}}}"
 
 
 def _rows(claims: Sequence[ClaimResult]) -> list[list[str]]:
     rows = []
     for claim in claims:
-        said = (of(claim) for of in (published_text, measured_text, members_text, status_text))
+        published = claim.claim.published  # its unit stands beside the measured figure
+        said = (number(published.value if published else None), *(of(claim) for of in OF_A_ROW))
         cells = [latex_text(text) for text in (claim.claim.sentence, *said)]
+        cells[0] += rf"\newline{{\footnotesize {latex_text('; '.join(_beside(claim)))}}}"
         if claim.status == "holds":
             cells[2] = rf"\textbf{{{cells[2]}}}"
         rows.append(cells)
     return rows
+
+
+def _beside(claim: ClaimResult) -> list[str]:
+    """What a reader needs beside a sentence: what would make it hold, how far our runs are from the paper's, and what
+    is changed of them."""
+    return [text for text in (str(claim.claim.test.criterion), str(claim.shares), changed_text(claim)) if text]

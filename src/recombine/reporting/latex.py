@@ -8,7 +8,7 @@ from collections.abc import Sequence
 from functools import cache
 
 A_PAGE = 30
-"""Rows of a table that fit on a page."""
+"""Rows of a line that fit on a page."""
 
 _GREEK = (
     "alpha", "beta", "gamma", "delta", "varepsilon", "zeta", "eta", "theta", "iota", "kappa", "lambda", "mu", "nu",
@@ -88,11 +88,11 @@ def latex_comment(lines: Sequence[str]) -> list[str]:
 
 def latex_frame(
     columns: str, head: Sequence[str], rows: Sequence[Sequence[str]], caption: str, label: str,
-    comments: Sequence[str] = (),
+    comments: Sequence[str] = (), page: int = A_PAGE,
 ) -> str:  # fmt: skip
-    """A booktabs table; its caption and cells are LaTeX already. One of more rows than a page holds breaks over
+    """A booktabs table; its caption and cells are LaTeX already. One of more rows than a ``page`` holds breaks over
     pages."""
-    long = len(rows) > A_PAGE
+    long = len(rows) > page
     caption = rf"\caption{{{caption}}}"
     label = rf"\label{{{re.sub('[^A-Za-z0-9:-]', '-', label)}}}"
     titles = [r"\toprule", _row(head), r"\midrule"]

@@ -11,23 +11,25 @@ import altair as alt
 import polars as pl
 
 from recombine import figures
-from recombine.figures.data import decimals_for, number
+from recombine.figures.data import number
 from recombine.figures.export import COLUMN, FILES, file_name, to_svg, write, write_files
 from recombine.reporting.drawing import Drawing
-from recombine.reporting.escaped import markdown_text
 from recombine.reporting.export import (
     SIGN,
-    claims_markdown,
+    changed_text,
+    decimals_of,
     everyone_text,
     measured_parts,
     members_text,
     published_from,
     published_text,
     study_latex,
+    study_markdown,
 )
 from recombine.reporting.page import render
 from recombine.reporting.provenance import arranged, computing
 from recombine.runs.formats import table_to_bytes
+from recombine.statistics import Interval
 from recombine.studies.claims import Claim, ClaimResult, Order, Sign, Value
 from recombine.studies.committed import Verdicts, carried
 from recombine.studies.finding import STUDIES, ships
@@ -42,9 +44,11 @@ def claims_chart(result: StudyResult) -> alt.LayerChart:
 
 
 def _claims_table(result: StudyResult) -> pl.DataFrame:
-    more = [_compared(claim.claim) for claim in result.claims]
-    schema = {"reference": pl.Float64, "tolerance": pl.Float64}
-    return result.to_frame().hstack(pl.DataFrame(more, schema=schema))
+    said = [f"{changed_text(c)} {c.claim.sentence}".strip() for c in result.claims]
+    more = [{**_compared(c.claim), "decimals": decimals_of(c.claim, c.figure)} for c in result.claims]
+    schema = {"reference": pl.Float64, "tolerance": pl.Float64, "decimals": pl.Int64}
+    rows = result.to_frame().with_columns(pl.Series("sentence", said, pl.String))
+    return rows.hstack(pl.DataFrame(more, schema=schema))
 
 
 def study_page(result: StudyResult, *, links: bool = True) -> str:
@@ -110,13 +114,10 @@ def write_results(result: StudyResult, folder: Path) -> None:
 def _write_texts(result: StudyResult, out: Path, tables: Mapping[str, bytes]) -> None:
     for name, table in tables.items():
         write(out / "tables" / f"{file_name(name)}.parquet", table)
-    changed = "; ".join((*result.changes, *result.asked))
-    title = f"{result.study.title} ({called(result.study)})" if result.study.varies else result.study.title
-    caption = f"{title}: published and measured figures ({result.scale} scale). Changed: {changed}."
     texts = {
         "claims.json": json.dumps(result.to_dict(), ensure_ascii=False, indent=1, allow_nan=False) + "\n",
         "study.json": json.dumps(study_record(result), ensure_ascii=False, indent=1, allow_nan=False) + "\n",
-        "claims.md": (f"{markdown_text(caption)}\n\n" if changed else "") + claims_markdown(result.claims),
+        "claims.md": study_markdown(result),
         "claims.tex": study_latex(result),
     }
     for name, text in texts.items():
@@ -207,7 +208,7 @@ def _compared(claim: Claim) -> dict[str, float | None]:
 def rows_of_claims(result: StudyResult, committed: Verdicts) -> list[dict[str, Any]]:
     """What a table shows of each claim; beside it the verdict at paper scale, where this run is smaller."""
     before = {} if result.scale == "paper" or result.study.varies else committed.get(result.study.name, {})
-    return [{**_row(claim), "committed": _committed(before.get(claim.claim.id))} for claim in result.claims]
+    return [{**_row(c), "committed": _committed(c.claim, before.get(c.claim.id))} for c in result.claims]
 
 
 def _row(result: ClaimResult) -> dict[str, Any]:
@@ -221,6 +222,7 @@ def _row(result: ClaimResult) -> dict[str, Any]:
         "interval": interval,
         "members": members_text(result),
         "everyone": everyone_text(result),
+        "changed": changed_text(result),
         "shares": str(result.shares),
         "kind": kind,
         "detail": detail,
@@ -240,14 +242,14 @@ def _nothing(claim: Claim) -> str:
     return number(nothing) if isinstance(criterion, Sign) and nothing != criterion.than else ""
 
 
-def _committed(verdict: Mapping[str, Any] | None) -> dict[str, str] | None:
+def _committed(claim: Claim, verdict: Mapping[str, Any] | None) -> dict[str, str] | None:
     """A verdict that the package carries, as it is shown."""
     if verdict is None:
         return None
     mean, low, high = (verdict.get(name) for name in ("measured", "low", "high"))
     figure = "–"
     if isinstance(mean, int | float):
-        digits = decimals_for(low, high) if low is not None and high is not None else None
+        digits = None if low is None or high is None else decimals_of(claim, Interval(mean, low, high))
         bounds = f" [{number(low, digits)}, {number(high, digits)}]" if digits is not None else ""
         figure = f"{number(mean, digits)}{bounds}"
     status = str(verdict.get("status", ""))

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import logging
-from collections.abc import Callable, Generator, Mapping
+from collections.abc import Callable, Generator, Mapping, Sequence
 from contextlib import closing
 from functools import partial
 
@@ -26,9 +26,13 @@ class RunFailed(InputError):
 
     def __init__(self, failures: Mapping[str, Exception], asked: int, store: Store) -> None:
         self.failures = dict(failures)
-        reasons = "; ".join(f"{name!r} ({_brief(error)})" for name, error in failures.items())
+        alike: dict[str, list[str]] = {}
+        for name, error in failures.items():
+            alike.setdefault(_brief(error), []).append(name)
+        reasons = "; ".join(f"{_named(names)} ({reason})" for reason, names in alike.items())
         count, where = f"{len(failures)} of {asked} runs failed", f"{store.name}/failed"
-        super().__init__(f"{count}: {reasons}; the others are stored, the reasons are kept in {where!r}.")
+        others = "the others are stored, " if len(failures) < asked else ""
+        super().__init__(f"{count}: {reasons}; {others}the reasons are kept in {where!r}.")
 
 
 def get_or_compute(
@@ -69,7 +73,9 @@ def get_or_compute(
                 continue
             if answer.state == "no store":
                 raise answer.error
-            log.warning("the run %r failed: %s", name, _brief(answer.error))
+            reason = _brief(answer.error)
+            before = next((other for other, error in failures.items() if _brief(error) == reason), None)
+            log.warning("the run %r failed%s", name, f": {reason}" if before is None else f" as {before!r} did")
             if answer.state == "lost":
                 keep_failure(store, runs[name], answer.error)
             failures[name] = answer.error
@@ -101,6 +107,11 @@ def _read(store: Store, run: Run) -> StoredRun:
     if stored is None:
         raise StoreError(f"the run {run.address[:12]} does not stay in {store.name!r}: something removes its files.")
     return stored
+
+
+def _named(names: Sequence[str], most: int = 6) -> str:
+    more = f" and {len(names) - most} more" if len(names) > most else ""
+    return ", ".join(map(repr, names[:most])) + more
 
 
 def _brief(error: Exception, limit: int = 200) -> str:

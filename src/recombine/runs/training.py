@@ -56,8 +56,9 @@ class TrainingRun(Run):
         return alone
 
     def unread(self) -> dict[str, str]:
-        """The fields that nothing reads as the others stand, each with where it would be read."""
+        """The fields, by path, that nothing reads as the others stand, each with where it would be read."""
         found = {} if self.penalty is not None else {"penalty_weight": "penalty is given"}
+        found |= {f"optimizer.{name}": f"optimizer.{where}" for name, where in self.optimizer.unread().items()}
         if self.stop_below is None and self.fit_below is None:
             found |= dict.fromkeys(("stop_on", "stop_every"), "stop_below or fit_below is given")
         return found

@@ -236,8 +236,10 @@ class Claim:
     def evaluate(self, tables: Tables, shares: Mapping[str, Shares] | None = None) -> ClaimResult:
         """Judge it. ``shares``: how much of the paper's setting each run has."""
         evidence = self.test.read(tables)
+        runs = self.runs or tuple(sorted(evidence.runs))
         if evidence.too_few:
-            return ClaimResult(self, NO_FIGURE, evidence.fitted, evidence.members, "not run", needs=evidence.least)
+            counts = (evidence.fitted, evidence.members)
+            return ClaimResult(self, NO_FIGURE, *counts, "not run", needs=evidence.least, runs=runs)
         enough = evidence.members > 0 and evidence.fitted >= max(1, math.ceil(FITTED_SHARE * evidence.members))
         figure = self._figure(evidence)
         # One unit has no interval, so nothing can be said for or against.
@@ -247,9 +249,9 @@ class Claim:
         if enough:
             status = "open" if self._leaves_open(figure) else "fails"
             status = "holds" if self.test.criterion.holds(figure, published) else status
-        known = [shares[run] for run in (self.runs or sorted(evidence.runs)) if shares and run in shares]
+        share = Shares.least([shares[run] for run in runs if shares and run in shares])
         all_of_them = self._figure(self.test.read(tables, everyone=True))
-        return ClaimResult(self, figure, evidence.fitted, evidence.members, status, all_of_them, Shares.least(known))
+        return ClaimResult(self, figure, evidence.fitted, evidence.members, status, all_of_them, share, runs=runs)
 
     def _leaves_open(self, figure: Interval) -> bool:
         """Whether only its width keeps it from holding: the mean alone would meet the criterion, and so would the
@@ -285,6 +287,10 @@ class ClaimResult:
     """The experiment that would settle it."""
     needs: int | None = None
     """How many units it takes to ask, where there were fewer."""
+    runs: tuple[str, ...] = ()
+    """The runs that it was read from; none where its table does not say."""
+    changed: tuple[str, ...] = ()
+    """What a variation changes of these, and of the claim itself."""
 
     @property
     def how(self) -> How | None:
@@ -323,6 +329,7 @@ class ClaimResult:
             "shares": self.shares.to_dict(),
             "status": self.status,
             "how": self.how,
+            **({"changed": "; ".join(self.changed)} if self.changed else {}),
         }
 
     def explained(self, explanation: str, settles: str) -> ClaimResult:

@@ -14,6 +14,7 @@ from recombine.studies.finding import STUDIES, find_study
 from recombine.studies.study import Scale, Study, StudyResult
 from recombine.studies.tables import tables_of
 from recombine.studies.variation import refuse_idle, refuse_unasked
+from recombine.studies.varied_claims import beside_claims
 from recombine.training.progress import told, watched
 
 OF_COMMITTED = "Of the committed runs, at paper scale: "
@@ -94,7 +95,7 @@ def judged(result: StudyResult) -> StudyResult:
     committed = result.scale == "paper" and result.members is None and study.precision == "float32"
     if study.notes is getattr(STUDIES.get(study.original.name), "notes", None) and not committed:
         claims = tuple(c.explained(OF_COMMITTED + c.explanation, c.settles) if c.explanation else c for c in claims)
-    return replace(result, claims=claims)
+    return replace(result, claims=beside_claims(claims, study, result.scale, result.members))
 
 
 def checked(studies: Sequence[Study[Any] | str], scale: Scale, members: int | None) -> list[Study[Any]]:

@@ -241,7 +241,7 @@ def counted(counts: Mapping[str, int], whose: Whose, varied: bool = False) -> li
     if unfitted := counts["not fitted"]:
         words.append(f"{unfitted} could not be judged (too few members fitted or were there)")
     if awaited := counts["not run"]:
-        words.append(f"{awaited} {'was' if awaited == 1 else 'were'} not run at this scale")
+        words.append(f"{awaited} {'was' if awaited == 1 else 'were'} not run {'here' if varied else 'at this scale'}")
     joined = words[0] if len(words) == 1 else f"{', '.join(words[:-1])} and {words[-1]}"
     return [f"Of {total} {what} {joined}."]
 

@@ -28,9 +28,26 @@ def same(one: Run, other: Run) -> bool:
         return True
     if not (isinstance(one, TrainingRun) and isinstance(other, TrainingRun)) or type(one) is not type(other):
         return False
-    read = type(one).model_fields.keys() - {"model"} - (one.unread().keys() & other.unread().keys())
-    alike = all(getattr(one, name) == getattr(other, name) for name in read)
+    first, second = _as_read(one), _as_read(other)
+    alike = all(getattr(first, name) == getattr(second, name) for name in type(one).model_fields if name != "model")
     return alike and bool(_agree(lambda: one.model, lambda: other.model))
+
+
+def keeps_otherwise(one: Run, other: Run) -> bool:
+    """Whether weights are kept of one of them alone: what a training comes to does not depend on it, but a table may
+    read them."""
+    return getattr(one, "keep_weights", None) != getattr(other, "keep_weights", None)
+
+
+def _as_read(run: TrainingRun) -> TrainingRun:
+    """The run with every field that nothing reads at its default."""
+    plain: TrainingRun = run.replace(keep_weights=False)
+    for path in run.unread():
+        inner, _, name = path.rpartition(".")
+        owner = getattr(run, inner) if inner else run
+        default = {name: type(owner).model_fields[name].default}
+        plain = plain.replace(**({inner: getattr(plain, inner).replace(**default)} if inner else default))
+    return plain
 
 
 def unread(old: Run, new: Run) -> dict[str, str]:
@@ -38,8 +55,16 @@ def unread(old: Run, new: Run) -> dict[str, str]:
     be read; empty where that is not known."""
     if not (isinstance(old, TrainingRun) and isinstance(new, TrainingRun)):
         return {}
-    found = {name: where for name, where in new.unread().items() if getattr(new, name) != getattr(old, name)}
+    found = {path: where for path, where in new.unread().items() if _at(new, path) != _at(old, path)}
     return found | dict(_of_model(old.model, new.model, lambda model: model, "model."))
+
+
+def _at(run: Run, path: str) -> Any:
+    """The field at a path; None where there is none, as with another optimizer."""
+    found: Any = run
+    for name in path.split("."):
+        found = getattr(found, name, None)
+    return found
 
 
 def _of_model(old: Any, new: Any, put: Callable[[Any], Any], path: str) -> Iterator[tuple[str, str]]:

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 from recombine.description import Description
 from recombine.errors import InputError
-from recombine.studies.unread import same, unread
+from recombine.studies.unread import keeps_otherwise, same, unread
 
 if TYPE_CHECKING:
     from recombine.runs import Run
@@ -29,12 +29,16 @@ def changes(study: Study[Any], scale: Scale, members: int | None = None) -> tupl
         return ()
     told = [f"{before.name} has no such scale"]
     if scale in before.scales:
-        told = _of_runs(before.planned(scale, members), study.planned(scale, members)) or ["no run differs"]
-    for what in ("tables", "derived"):
-        old, new = getattr(before, what), getattr(study, what)
-        if changed := [name for name in {**old, **new} if old.get(name) != new.get(name)]:
-            told.append(f"other rows are kept as {_some(changed)}")
+        told = of_runs(before.planned(scale, members), study.planned(scale, members)) or ["no run differs"]
+    if changed := other_rows(before, study):
+        told.append(f"other rows are kept as {some(changed)}")
     return (*told, *_of_claims(before, study))
+
+
+def other_rows(before: Study[Any], study: Study[Any]) -> list[str]:
+    """The tables that are kept or derived otherwise."""
+    both = ((getattr(before, what), getattr(study, what)) for what in ("tables", "derived"))
+    return [name for old, new in both for name in {**old, **new} if old.get(name) != new.get(name)]
 
 
 def asked(study: Study[Any], scale: Scale, members: int | None = None) -> tuple[str, ...]:
@@ -42,7 +46,7 @@ def asked(study: Study[Any], scale: Scale, members: int | None = None) -> tuple[
     if members is None and study.precision == "float32":
         return ()
     usual: Study[Any] = replace(study, precision="float32")
-    return tuple(_of_runs(usual.planned(scale), study.planned(scale, members)))
+    return tuple(of_runs(usual.planned(scale), study.planned(scale, members)))
 
 
 def refuse_idle(study: Study[Any], scale: Scale, members: int | None = None) -> None:
@@ -51,8 +55,8 @@ def refuse_idle(study: Study[Any], scale: Scale, members: int | None = None) -> 
     before = study.varies
     if before is None or scale not in before.scales:
         return
-    old, new = before.planned(scale, members), study.planned(scale, members)
-    if not _of_runs(old, new) and before.tables == study.tables and before.derived == study.derived:
+    old, new, kept = before.planned(scale, members), study.planned(scale, members), other_rows(before, study)
+    if not of_runs(old, new) and not kept:
         raise InputError(
             f"{study.name!r} changes nothing of {before.name!r} at {scale} scale: its runs have the same addresses and "
             "labels. Change a field of them (run.describe() lists what is set); for other claims alone leave settings= "
@@ -60,11 +64,14 @@ def refuse_idle(study: Study[Any], scale: Scale, members: int | None = None) -> 
         )
     found: dict[tuple[str, str], list[str]] = {}
     for name, beside, known in _again(old, new):
+        if kept and keeps_otherwise(known.run, new[name].run):
+            continue
         where = name if name == beside else f"{name} (beside {beside})"
         for change, note in _apart(known.run, new[name].run):
+            note = "; no table reads weights" if change.startswith("keep_weights ") else note
             found.setdefault((change, note), []).append(where)
     if found:
-        told = "; ".join(f"{change}, in {_some(names)}{note}" for (change, note), names in found.items())
+        told = "; ".join(f"{change}, in {some(names)}{note}" for (change, note), names in found.items())
         raise InputError(f"{study.name!r} would compute the same again at {scale} scale: {told}. Leave these runs as "
                          "they are.")  # fmt: skip
 
@@ -93,7 +100,9 @@ def _again(old: Mapping[str, Setting], new: Mapping[str, Setting]) -> Iterator[t
         known.setdefault(name, setting)
 
 
-def _of_runs(old: Mapping[str, Setting], new: Mapping[str, Setting]) -> list[str]:
+def of_runs(old: Mapping[str, Setting], new: Mapping[str, Setting], brief: bool = False) -> list[str]:
+    """What differs in runs of equal name, and which are on one side alone. ``brief``: what differs in all of them is
+    told without their names."""
     both = [name for name in new if name in old]
     found: dict[tuple[str, str], list[str]] = {}
     for name in both:
@@ -102,15 +111,18 @@ def _of_runs(old: Mapping[str, Setting], new: Mapping[str, Setting]) -> list[str
         told = _apart(one.run, other.run) if one.run.address != other.run.address else _beside(one, other)
         for change in told:
             found.setdefault(change, []).append(name)
-    sentences = [f"{change}, in {_runs(names, both)}{note}" for (change, note), names in found.items()]
+    sentences = [
+        f"{change}{note}" if brief and len(names) == len(both) else f"{change}, in {_runs(names, both)}{note}"
+        for (change, note), names in found.items()
+    ]
     if gone := [name for name in old if name not in new]:
-        sentences.append(f"not run here: {_some(gone)}")
+        sentences.append(f"not run here: {some(gone)}")
     known = {setting.run.address: name for name, setting in old.items()}
     if added := [
         f"{name} (which is {known[s.run.address]})" if s.run.address in known else name
         for name, s in new.items() if name not in old
     ]:  # fmt: skip
-        sentences.append(f"run here alone: {_some(added)}")
+        sentences.append(f"run here alone: {some(added)}")
     return sentences
 
 
@@ -133,7 +145,7 @@ def _of_claims(before: Study[Any], study: Study[Any]) -> list[str]:
             name for name in new if name in old and new[name] is not old[name]
         ],
     }
-    return [f"{what}: {_some(names)}" for what, names in told.items() if names]
+    return [f"{what}: {some(names)}" for what, names in told.items() if names]
 
 
 def _apart(old: Run, new: Run) -> Iterator[tuple[str, str]]:
@@ -169,13 +181,14 @@ def _said(value: Any) -> str:
         )
         return f"{value.get('kind', '')} ({inside})".strip() if inside else str(value.get("kind", "empty"))
     if isinstance(value, (list, tuple)):
-        return f"[{_some([_said(v) for v in value])}]"
+        return f"[{some([_said(v) for v in value])}]"
     return str(value)
 
 
 def _runs(names: Sequence[str], of: Sequence[str]) -> str:
-    return f"all {len(of)} runs" if len(names) == len(of) > 1 else f"the run{'s' * (len(names) > 1)} {_some(names)}"
+    return f"all {len(of)} runs" if len(names) == len(of) > 1 else f"the run{'s' * (len(names) > 1)} {some(names)}"
 
 
-def _some(names: Sequence[str]) -> str:
+def some(names: Sequence[str]) -> str:
+    """Names, at most a few of many."""
     return ", ".join(names[:MOST]) + (f" and {len(names) - MOST} more" if len(names) > MOST else "")

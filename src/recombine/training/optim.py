@@ -111,6 +111,10 @@ class Optimizer(Description):
             if not all(math.isfinite(rate) and rate >= 0 for rate in (value if isinstance(value, tuple) else (value,))):
                 raise InputError(f"{name} must be a number from 0 on, or one for each member; got {value}.")
 
+    def unread(self) -> dict[str, str]:
+        """The fields that nothing reads as the others stand, each with where it would be read."""
+        return {}
+
     def start(self, flat: Tensor) -> State:
         """The optimiser's state at step 0 for parameters (members × numbers)."""
         return {}
@@ -162,6 +166,9 @@ class SGD(Optimizer):
 
     momentum: float = Field(default=0.0, ge=0, lt=1)
     nesterov: bool = False
+
+    def unread(self) -> dict[str, str]:
+        return {} if self.momentum else {"nesterov": "momentum is above 0"}
 
     def start(self, flat: Tensor) -> State:
         return {"velocity": torch.zeros_like(flat)} if self.momentum else {}

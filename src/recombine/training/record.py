@@ -42,9 +42,8 @@ class Record:
         """The steps of a training of ``total`` steps at which the measure is taken."""
         for step in self.at:
             if not -total - 1 <= step <= total:
-                raise InputError(
-                    f"{self.name!r} is to be recorded at step {step}, but training has the steps 0 to {total}."
-                )
+                there = f"training has the steps 0 to {total}" if total else "with steps=0 nothing is trained"
+                raise InputError(f"{self.name!r} is to be recorded at step {step}, but {there}.")
         return {s if s >= 0 else total + 1 + s for s in self.at}
 
 
