@@ -186,7 +186,7 @@ def test_named_inputs_go_by_keyword_and_what_does_not_take_them_is_said():
     for model in (by_name, lambda **parts: by_name(**parts), lambda *parts: by_name(parts[1], parts[0]),
                   lambda one, two: by_name(two, one)):  # fmt: skip
         assert measure(model, task).unseen.mean == 0
-    with pytest.raises(InputError, match=r"right \(18, 6\) .* takes 1 positional .* by keyword, those of a tuple one"):
+    with pytest.raises(InputError, match=r"right \(\d+, 6\) .* takes 1 positional .* by keyword, those of a tuple one"):
         measure(lambda batch: table(batch), task)
     with pytest.raises(InputError, match=r"inputs are named right, left and .* the model takes left, other: call both"):
         measure(lambda left, other: table(left), task)

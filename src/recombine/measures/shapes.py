@@ -61,7 +61,7 @@ def alike(outputs: Tensor, targets: Tensor, task: Task) -> Form:
         return _one_class(outputs)
     last, first = outputs.shape[2:-1] == targets.shape[1:], outputs.shape[3:] == targets.shape[1:]
     if last and first:
-        first = class_axis(task, outputs[0, :FEW], targets[:FEW]) == 1
+        first = class_axis(task, outputs[0, :FEW], every[: len(targets[:FEW])]) == 1
     if not (last or first):
         return Form()
     said = f"Answers are sequences of {targets[0].numel():,} classes: {WHOLE}."
