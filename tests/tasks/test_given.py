@@ -126,7 +126,7 @@ def test_losses_of_any_make_have_one_number_per_example(
 def test_what_a_loss_ignores_costs_nothing_and_is_no_label() -> None:
     most = int(Y.max())
     task = made(X, Y, loss=nn.CrossEntropyLoss(ignore_index=most))
-    torch.testing.assert_close(task.losses(OUT, Y), functional.cross_entropy(OUT, Y, reduction="none") * (Y != most))
+    torch.testing.assert_close(task.losses(OUT, Y), functional.cross_entropy(OUT, Y, reduction="none") * Y.ne(most))
     assert task.labels == (int(Y.min()), most - 1)
 
 
