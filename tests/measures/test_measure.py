@@ -443,6 +443,28 @@ def test_each_of_several_numbers_counts_by_its_own_spread():
     assert len(spreads(ToyTask(), 2)) == 1, "a task that draws its answers has no rows that tell a unit"
 
 
+@pytest.mark.parametrize("seed", range(4))
+def test_several_numbers_that_are_wrong_at_some_combinations_compose_in_part(seed):
+    rng = np.random.default_rng(seed)
+    right, rows = rng.normal(size=(SIDE, 1, 3)) + rng.normal(size=(1, SIDE, 3)), np.repeat(np.arange(SIDE**2), 12)
+    codes, away = CODES.numpy()[rows], np.flatnonzero(~SEEN.numpy())
+    right = right.reshape(-1, 3)
+    targets = torch.as_tensor(right[rows] + 0.1 * rng.normal(size=(len(rows), 3))).float()
+    task = FixedTask(SPACE, TRAIN, ~TRAIN, ONE_HOT[rows], targets, codes, loss=nn.MSELoss())
+    some, dealt = right.copy(), right.copy()
+    few = rng.permutation(away)[: len(away) // 3]
+    some[few] += 2 * rng.choice([-1, 1], (len(few), 3))
+    dealt[away] = right[np.roll(rng.permutation(away), 1)]
+    verdicts = []
+    for said in (right, some, dealt):
+        found = measure(Table(torch.as_tensor(said).float()), task)
+        verdicts.append(found.verdict)
+        if said is some:
+            names = [tuple(level.values()) for level in found.to_dict()["standing_out"]]
+            assert sorted(names) == sorted(map(tuple, CODES.numpy()[few].tolist()))
+    assert verdicts == ["composes", "partly", "fails"]
+
+
 def test_targets_of_one_number_may_be_flat_or_whole():
     right = CODES.sum(1)
     for targets in (right.float(), right, right.float()[:, None]):

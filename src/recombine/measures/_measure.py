@@ -152,9 +152,8 @@ def _each(numbers: Sequence[MeasureResult]) -> list[str]:
         return []
     if numbers[0].answers.kind == "class":
         return [f"Each of the {len(numbers)} labels by itself: {'; '.join(told)}."]
-    return [f"Each of the {len(numbers)} numbers of an answer counts by its own spread in training. What single "
-            "combinations, shifts and other units do is looked for in each number by itself: "
-            f"{'; '.join(told)}."]  # fmt: skip
+    return [f"Each of the {len(numbers)} numbers of an answer counts by its own spread in training. What shifts and "
+            f"other units do is looked for in each number by itself: {'; '.join(told)}."]  # fmt: skip
 
 
 def _look_inside(
