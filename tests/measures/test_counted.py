@@ -7,6 +7,7 @@ import torch
 from torch import nn
 from torch.nn import functional as F
 
+from recombine.errors import InputError
 from recombine.measures import measure
 from recombine.space import FactorSpace
 from recombine.support import Explicit
@@ -80,6 +81,11 @@ def test_rows_without_a_label_are_left_out(loss):
     assert any(f"{int(without.sum())} of {len(CODES)} rows" in note for note in right.notes)
     assert asked(targets, elsewhere(label), loss).verdict == "fails"
     assert float(right.answers.scores["log loss"].max()) < 0.01
+
+
+def test_without_a_label_in_training_nothing_can_be_said():
+    with pytest.raises(InputError, match="no row that is trained on has a label"):
+        asked(SAID[:, 0].where(~SEEN, -100), SAID[:, 0], nn.CrossEntropyLoss())
 
 
 def hardest(outputs, targets):

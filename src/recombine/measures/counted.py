@@ -8,6 +8,7 @@ import math
 import torch
 from torch import Tensor
 
+from recombine.errors import InputError
 from recombine.measures.asked_by_loss import class_axis
 from recombine.tasks import FixedTask, Task
 from recombine.training import Ensemble
@@ -41,6 +42,8 @@ def what_counts(ensemble: Ensemble, task: Task) -> tuple[Task, Tensor | None, li
         return task, None, [said] * (below > 0)
     notes, labelled = [], places.reshape(len(places), -1).any(1)
     if not labelled.all():
+        if not (labelled & task.trained_on).any():
+            raise InputError("by the loss no row that is trained on has a label; look at its targets and ignore_index.")
         notes.append(
             f"{int((~labelled).sum()):,} of {len(labelled):,} rows cost nothing by the loss, whatever is answered, and "
             "were left out: they have no label."
