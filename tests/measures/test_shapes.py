@@ -144,6 +144,57 @@ def test_labels_are_yes_or_no_and_each_is_judged_by_itself(loss, whole):
     assert "3 composes" in wrong.notes[1]
 
 
+def own_hinge(outputs, targets):
+    return (1 - outputs * targets).clamp(min=0).mean(-1)
+
+
+@pytest.mark.parametrize("loss", [own_hinge, nn.SoftMarginLoss()])
+@pytest.mark.parametrize("whole", [True, False])
+def test_labels_of_minus_one_and_one_are_yes_or_no_where_the_loss_is_one_of_scores(loss, whole):
+    signs = 2 * BITS.long() - 1
+    outputs = 4.0 * signs + noise(*signs.shape)
+    right = asked(signs if whole else signs.float(), outputs, loss)
+    assert (right.verdict, right.answers.kind, right.unseen.mean) == ("composes", "class", 0)
+    assert any("Targets are 3 labels" in note for note in right.notes)
+    assert asked(signs.float(), elsewhere(outputs, -outputs), loss).verdict == "fails"
+    assert asked(signs.float(), signs + 0.01 * noise(*signs.shape), nn.MSELoss()).answers.kind == "number"
+
+
+RATE = 0.3 * CODES.sum(1)
+
+
+def own_log_squares(outputs, targets):
+    return (outputs - (targets + 1e-6).log()).square().flatten(1).mean(1)
+
+
+@pytest.mark.parametrize("loss", [nn.PoissonNLLLoss(), own_log_squares])
+@pytest.mark.parametrize("several", [False, True])
+def test_logarithms_of_rates_are_compared_as_rates(loss, several):
+    rate = torch.stack([RATE, 2 - RATE], 1) if several else RATE[:, None]
+    right = asked(rate.exp(), rate, loss)
+    assert right.verdict == "composes"
+    assert right.unseen.mean < 1e-9
+    assert any("outputs are logarithms" in note for note in right.notes)
+    assert asked(rate.exp(), elsewhere(rate, rate.flip(0)), loss).verdict == "fails"
+    for other in (nn.PoissonNLLLoss(log_input=False), nn.MSELoss()):
+        assert asked(rate.exp(), rate.exp(), other).unseen.mean < 1e-9
+
+
+def own_cosine(outputs, targets):
+    return 1 - F.cosine_similarity(outputs, targets, dim=-1)
+
+
+def test_directions_are_compared_at_one_length():
+    turns = torch.stack([CODES[:, 0] - 2.3, CODES[:, 1] - 2.4, CODES.sum(1) - 4.7], 1).float()
+    longer = turns * (1 + CODES[:, :1])
+    right = asked(turns, longer, own_cosine)
+    assert right.verdict == "composes"
+    assert right.unseen.mean < 1e-9
+    assert any("directions alone" in note for note in right.notes)
+    assert asked(turns, elsewhere(longer, -longer), own_cosine).verdict == "fails"
+    assert asked(turns, longer, nn.MSELoss()).seen.mean > 0.1
+
+
 def test_pictures_of_zeros_and_ones_are_compared_as_probabilities():
     pictures = torch.eye(8)[CODES[:, 0]][:, :, None] + torch.eye(8)[CODES[:, 1]][:, None] > 0
     logits = 8 * pictures.float() - 4

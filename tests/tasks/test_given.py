@@ -123,12 +123,18 @@ def test_losses_of_any_make_have_one_number_per_example(
     torch.testing.assert_close(found.mean(), torchs(outputs, targets))
 
 
+def test_what_a_loss_ignores_costs_nothing_and_is_no_label() -> None:
+    most = int(Y.max())
+    task = made(X, Y, loss=nn.CrossEntropyLoss(ignore_index=most))
+    torch.testing.assert_close(task.losses(OUT, Y), functional.cross_entropy(OUT, Y, reduction="none") * Y.ne(most))
+    assert task.labels == (int(Y.min()), most - 1)
+
+
 def test_losses_whose_reduction_is_not_a_mean_are_refused_where_they_are_given() -> None:
     for loss, words in (
         (nn.CrossEntropyLoss(reduction="sum"), "CrossEntropyLoss sums over the batch; give it with reduction='none'"),
         (partial(functional.mse_loss, reduction="sum"), "mse_loss sums over the batch"),
         (nn.CrossEntropyLoss(weight=torch.ones(3)), "weighs examples"),
-        (nn.CrossEntropyLoss(ignore_index=1), "weighs examples"),
         (3, "a loss is a function of"),
     ):
         with pytest.raises(InputError, match=words):

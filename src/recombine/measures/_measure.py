@@ -13,6 +13,7 @@ import numpy as np
 from recombine.errors import InputError
 from recombine.measures.answering import Asked, answers_of, ask
 from recombine.measures.as_ensemble import as_ensemble
+from recombine.measures.counted import what_counts
 from recombine.measures.probes_of_model import redundant_influence, reentanglement, superposed, taken
 from recombine.measures.readers import spreads
 from recombine.mechanisms import Answers, Finding, MeasureResult, measure_estimator
@@ -50,7 +51,8 @@ def measure(
     same.
 
     Targets that are one-hot rows, chances of classes or labels of yes and no are judged as such; the loss of the task
-    says what outputs are, and a note how they were compared.
+    says what outputs are, and a note how they were compared. Rows and places of sequences that it ignores, such as
+    padding with −100, are left out.
 
     A member counts as fitted if its training error is at most ``fitted`` above the noise and below what always giving
     the same answer costs; others are set aside and counted. ``margin`` is the gap up to which a learner counts as
@@ -91,10 +93,11 @@ def measure(
         raise InputError(f"{next(iter(columns))!r} is said of a table; a task knows what varies and what is asked.")
     if (count is not None and count < 1) or combinations < 1 or batch_size < 1:
         raise InputError("count, combinations and batch_size are whole numbers from 1 on.")
-    asked = ask(task, combinations, count, seed)
     extra: list[Finding] = []
     left_out: dict[str, str] = {}
     with as_ensemble(model, task) as ensemble:
+        task, places, ignored = what_counts(ensemble, task)
+        asked = ask(task, combinations, count, seed, places)
         answers, reason, each, compared = answers_of(ensemble, task, asked, batch_size, seed)
         others = _others(against, task, asked, batch_size, seed, answers.kind)
         by_itself = [judge(one, no_rules=reason, fitted=fitted, margin=margin, noise=noise, seed=seed) for one in each]
@@ -108,7 +111,7 @@ def measure(
         if first.verdict in FAILING:
             usable = ensemble.select(list(first.answers.members))
             _look_inside(usable, task, first.answers, extra, left_out, seed, min(1024, batch_size))
-    notes = [*asked.notes, *filter(None, [compared]), *_each(by_itself)]
+    notes = [*ignored, *asked.notes, *filter(None, [compared]), *_each(by_itself)]
     if members == 1 and not isinstance(model, Ensemble):
         notes.append("One model has no members to vary over: intervals are over combinations or examples.")
     return judged(extra=extra, left_out=left_out, notes=notes)
@@ -149,9 +152,8 @@ def _each(numbers: Sequence[MeasureResult]) -> list[str]:
         return []
     if numbers[0].answers.kind == "class":
         return [f"Each of the {len(numbers)} labels by itself: {'; '.join(told)}."]
-    return [f"Each of the {len(numbers)} numbers of an answer counts by its own spread in training. What single "
-            "combinations, shifts and other units do is looked for in each number by itself: "
-            f"{'; '.join(told)}."]  # fmt: skip
+    return [f"Each of the {len(numbers)} numbers of an answer counts by its own spread in training. What shifts and "
+            f"other units do is looked for in each number by itself: {'; '.join(told)}."]  # fmt: skip
 
 
 def _look_inside(

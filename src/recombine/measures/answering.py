@@ -15,6 +15,7 @@ from numpy.typing import NDArray
 from torch import Tensor
 
 from recombine.errors import InputError
+from recombine.measures.counted import IGNORED
 from recombine.measures.gaps import _evaluate
 from recombine.measures.readers import Reader, reader_for, readers_one_by_one
 from recombine.mechanisms import Answers
@@ -42,11 +43,14 @@ class Asked:
     fresh: NDArray[np.bool_] | None = None
     shown: Points | None = None
     """All seen combinations, whether asked about or not."""
+    places: Tensor | None = None
+    """Which places of the targets of a fixed set count (all its rows × places); None: all."""
     notes: list[str] = field(default_factory=list)
 
 
-def ask(task: Task, most: int, count: int | None, seed: int) -> Asked:
-    """Up to ``most`` seen and ``most`` unseen combinations of a task; continuous factors are sampled."""
+def ask(task: Task, most: int, count: int | None, seed: int, places: Tensor | None = None) -> Asked:
+    """Up to ``most`` seen and ``most`` unseen combinations of a task; continuous factors are sampled. ``places``: which
+    of its targets count."""
     notes: list[str] = []
     sides: list[Points] = []
     shown: Points | None = None
@@ -82,7 +86,7 @@ def ask(task: Task, most: int, count: int | None, seed: int) -> Asked:
     rows, cells = rows[kept], cells[kept]
     fresh = np.ones(len(both), dtype=bool)
     fresh[cells[np.isin(rows, task._rows.numpy())]] = False
-    return Asked(both, seen, 0, rows, cells, fresh, shown, notes)
+    return Asked(both, seen, 0, rows, cells, fresh, shown, places, notes)
 
 
 def _with_examples(task: FixedTask, points: Points, name: str, notes: list[str]) -> Points:
@@ -163,4 +167,7 @@ def _batches(
         inputs, targets = task._gather(torch.as_tensor(asked.rows[start : start + batch_size]).to(ensemble.device))
         parts = tuple(p.to(dtype) if p.is_floating_point() else p for p in positional(inputs))
         targets = targets.to(dtype) if targets.is_floating_point() else targets
+        if asked.places is not None:
+            counts = asked.places[torch.as_tensor(asked.rows[start : start + batch_size])].to(targets.device)
+            targets = targets.masked_fill(~counts, IGNORED)
         yield ensemble.predict(parts), targets, asked.cells[start : start + batch_size]

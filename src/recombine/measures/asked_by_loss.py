@@ -1,4 +1,5 @@
-"""What outputs are by the loss: it is asked what it costs to go on, to be cut off, to add one number everywhere."""
+"""What outputs are by the loss: it is asked what it costs to go on, to be cut off, to add one number everywhere, to
+be some times as long, to be the logarithm."""
 
 from __future__ import annotations
 
@@ -45,6 +46,34 @@ def class_axis(task: Task, output: Tensor, target: Tensor) -> int | None:
         if torch.allclose(cost, same, rtol=1e-4, atol=1e-4) and not torch.allclose(cost, other, rtol=1e-3, atol=1e-3):
             return axis
     return None
+
+
+def of_logs(task: Task, output: Tensor, target: Tensor) -> bool:
+    """Whether outputs are logarithms to a loss, such as of the rates of counts: it is least where they are the
+    logarithm of the target, and not at the target."""
+
+    def loss(at: float, of: float) -> float:
+        try:
+            return float(task.losses(torch.full_like(output, at), torch.full_like(target, of)).sum())
+        except Exception:  # of numbers that it is not made for, a loss of one's own may raise what it likes
+            return math.nan
+
+    tried = [(math.log(right), right) for right in (3.0, 20.0)]
+    return all(loss(log, right) < loss(other, right) for log, right in tried for other in (log - 0.1, log + 0.1, right))
+
+
+def of_directions(task: Task, output: Tensor, target: Tensor) -> bool:
+    """Whether a loss of several numbers in a row, the last axis, looks at their direction alone: how long each row is
+    changes nothing, and where it points to does."""
+    if output.shape != target.shape or output.dim() < 2 or output.shape[-1] < 2:
+        return False
+    tried = torch.linspace(0.0, 40.0, output.numel(), device=output.device).sin().reshape(output.shape).to(output.dtype)
+    times = torch.linspace(0.5, 3.0, tried[..., :1].numel(), device=output.device).reshape(tried[..., :1].shape)
+    try:
+        cost, same, other = (task.losses(o, target) for o in (tried, tried * times.to(tried.dtype), tried.roll(1, -1)))
+    except Exception:  # as above
+        return False
+    return torch.allclose(cost, same, rtol=1e-4, atol=1e-4) and not torch.allclose(cost, other, rtol=1e-3, atol=1e-3)
 
 
 def _tried(task: Task, output: Tensor, target: Tensor, low: int) -> Output | None:

@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 from torch import Tensor
 
 from recombine.errors import InputError
+from recombine.measures.counted import IGNORED
 from recombine.measures.shapes import SEVERAL, Form, alike
 from recombine.mechanisms import Answers, Trained
 from recombine.mechanisms.answers.probabilities import CONFIDENCE
@@ -46,12 +47,12 @@ class Reader(ABC):
     def read(self, outputs: Tensor, targets: Tensor, cells: NDArray[np.int64]) -> None:
         """Take in what was answered to some examples of some combinations."""
         outputs, targets = self.form(outputs, targets)
-        finite = self.sound(outputs).flatten(2).all(2)
+        finite = self.sound(outputs, targets).flatten(2).all(2)
         self.cells.append(cells)
         self.bad.append((~finite).cpu().numpy())
         self.take(outputs, targets, finite, cells)
 
-    def sound(self, outputs: Tensor) -> Tensor:
+    def sound(self, outputs: Tensor, targets: Tensor) -> Tensor:
         """Which numbers can be part of an answer."""
         return outputs.isfinite()
 
@@ -204,16 +205,19 @@ class _Classes(Reader):
     def another(self) -> _Classes:
         return _Classes(self.task, self.size, self.form)
 
-    def sound(self, outputs: Tensor) -> Tensor:
-        """A class may be ruled out by a score of −∞."""
-        return ~(outputs.isnan() | outputs.isposinf())
+    def sound(self, outputs: Tensor, targets: Tensor) -> Tensor:
+        """A class may be ruled out by a score of −∞, and what does not count may be anything."""
+        return ~(outputs.isnan() | outputs.isposinf()) | (targets == IGNORED)[..., None]
 
     def take(self, outputs: Tensor, targets: Tensor, finite: Tensor, cells: NDArray[np.int64]) -> None:
         said = outputs.argmax(-1).flatten(2) if targets.dim() > 1 else outputs.argmax(-1)[..., None]
-        self.said.append(torch.where(finite[..., None], said, -1).cpu())
-        self.right.append(targets.reshape(len(targets), -1).cpu().long())
+        right = targets.reshape(len(targets), -1).long()
+        counts = right != IGNORED
+        said = torch.where(finite[..., None], said, -1).where(counts, IGNORED)
+        self.said.append(said.cpu())
+        self.right.append(right.cpu())
         if targets[0].numel() > 1:
-            self.parts.append((self.said[-1] == self.right[-1]).double().mean(-1).numpy())
+            self.parts.append((((said == right) & counts).double().sum(-1) / counts.sum(-1)).cpu().numpy())
         if targets.dim() == 1 and self.form.chances:
             scores = torch.log_softmax(outputs.double(), -1)
             inside = (targets >= 0) & (targets < outputs.shape[-1])
@@ -237,6 +241,7 @@ class _Classes(Reader):
         )
 
     def answers(self, ensemble: Ensemble, task: Task, asked: Asked, trained: Any) -> tuple[Answers, str | None]:
+        fill([self] if trained is None else [self, trained])
         wrong = self.wrong()
         error = self.mean(wrong)
         known = np.zeros(0) if trained is None else trained.wrong()
@@ -259,6 +264,29 @@ class _Classes(Reader):
         shown = None if trained is None else (trained, trained.shares(found)[1], known)
         return self.whole(ensemble, task, asked, error, said, right, names, shown, varies=varies, scores=scores,
                           hits=hits), None  # fmt: skip
+
+
+def fill(readers: list[_Classes]) -> None:
+    """At places that do not count, the right answer and what was said become the usual right answer to their
+    combination there, where some row has one: rows that are padded differently are no different answers."""
+    cells = np.concatenate([part for reader in readers for part in reader.cells])
+    right = torch.cat([part for reader in readers for part in reader.right]).numpy()
+    left_out = right == IGNORED
+    if not left_out.any():
+        return
+    for place in np.flatnonzero(left_out.any(axis=0)):
+        counts = ~left_out[:, place]
+        pairs, often = np.unique(np.stack([cells[counts], right[counts, place]]), axis=1, return_counts=True)
+        usual = np.full(readers[0].size, IGNORED)
+        order = np.lexsort((often, pairs[0]))  # The last of each combination is the usual one.
+        usual[pairs[0][order]] = pairs[1][order]
+        right[~counts, place] = usual[cells[~counts]]
+    start = 0
+    for reader in readers:
+        said = torch.cat(reader.said, 1)
+        rows = slice(start, start := start + said.shape[1])
+        here = torch.as_tensor(right[rows])
+        reader.right, reader.said = [here], [torch.where(torch.as_tensor(left_out[rows]), here, said)]
 
 
 class _Scored(Reader):
@@ -343,13 +371,13 @@ def _named(found: Tensor, task: Task) -> tuple[str, ...]:
             levels = [str(level) for level in factor.levels or ()]
             if len(set(levels)) == len(levels) > 0 and torch.equal(task._targets.cpu(), task._codes[:, j]):
                 return tuple(levels[code] for code in found[:, 0].tolist())
-    return tuple(" ".join(map(str, row)) for row in found.tolist())
+    return tuple(" ".join("–" if part == IGNORED else str(part) for part in row) for row in found.tolist())
 
 
 def _positions(said: Tensor, found: Tensor) -> Tensor:
     """Which of the known answers each one is; the number after the last where it is none of them, and −1 where it is
     no answer."""
-    place = torch.where((said < 0).any(-1), -1, len(found))
+    place = torch.where((said == -1).any(-1), -1, len(found))
     for i, row in enumerate(found):
         place[(said == row).all(-1)] = i
     return place

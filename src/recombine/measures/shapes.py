@@ -7,9 +7,10 @@ from dataclasses import dataclass
 
 import torch
 from torch import Tensor
+from torch.nn import functional as F
 
 from recombine.errors import InputError
-from recombine.measures.asked_by_loss import class_axis, output_of
+from recombine.measures.asked_by_loss import class_axis, of_directions, of_logs, output_of
 from recombine.tasks import FixedTask, Task
 from recombine.tasks.coded import coded
 
@@ -28,6 +29,7 @@ SAY = (
     "say what they are by the loss of the task: loss=nn.BCEWithLogitsLoss() of labels that are yes or no, "
     "nn.CrossEntropyLoss() of classes, nn.MSELoss() of numbers"
 )
+DIRECTIONS = "The loss looks at directions alone: rows of outputs and of targets are compared at a length of 1."
 WHOLE = "an answer counts as right only as a whole, and “right one by one” is the share of them that are right"
 
 
@@ -61,7 +63,7 @@ def alike(outputs: Tensor, targets: Tensor, task: Task) -> Form:
         return _one_class(outputs)
     last, first = outputs.shape[2:-1] == targets.shape[1:], outputs.shape[3:] == targets.shape[1:]
     if last and first:
-        first = class_axis(task, outputs[0, :FEW], targets[:FEW]) == 1
+        first = class_axis(task, outputs[0, :FEW], every[: len(targets[:FEW])]) == 1
     if not (last or first):
         return Form()
     said = f"Answers are sequences of {targets[0].numel():,} classes: {WHOLE}."
@@ -77,9 +79,11 @@ def _one_number(outputs: Tensor, targets: Tensor, every: Tensor, task: Task) -> 
     """One output for targets of 0 and 1 (or −1 and 1) is the score of 1 where the loss is one of scores, or where
     targets are whole and no loss speaks: a probability where the loss or all outputs say so; else a logit. Other
     targets are numbers, whole ones too, and (n, 1) is (n)."""
-    low = -1 if bool((every == -1).any()) else 0
+    if _are_rates(outputs, targets, every, task):
+        return _rates(_as_numbers)
+    low = _low(every)
     of = output_of(task, outputs[0, :1], targets[:1], low)
-    if not bool(((every == low) | (every == 1)).all()):
+    if not _two(every, low):
         return _chances(_as_numbers) if of == "logit" and _within_one(every) else Form(_as_numbers)
     if of is None and low == 0 and not targets.is_floating_point():
         of = "probability" if _within_one(outputs) else "logit"
@@ -91,26 +95,32 @@ def _one_number(outputs: Tensor, targets: Tensor, every: Tensor, task: Task) -> 
 
 def _several(outputs: Tensor, targets: Tensor, every: Tensor, task: Task) -> Form:
     """Several numbers for as many. Rows with a one are classes, and so are others where the loss is one of classes;
-    of numbers from 0 to 1 a binary cross-entropy makes labels or probabilities; else they are numbers."""
+    of numbers from 0 to 1 a binary cross-entropy makes labels or probabilities, of −1 and 1 a loss of scores labels;
+    else they are numbers, or by the loss logarithms of these or directions."""
     asked = outputs[0, :FEW], targets[:FEW]
     axis = class_axis(task, *asked)
     if axis is None and outputs.dim() == 3 and _are_logs(outputs):
         axis = 1
     if axis is not None:
         return _of_classes(outputs, every.movedim(axis, -1), axis)
-    rows, flags = outputs.dim() == 3, _flags(every)
-    of = output_of(task, outputs[0, :1], targets[:1])
+    if _are_rates(outputs, targets, every, task):
+        return _rates(_floats)
+    low = _low(every)
+    rows, flags = outputs.dim() == 3, _two(every, low)
+    of = output_of(task, outputs[0, :1], targets[:1], low if flags else 0)
     # Of a task that draws its answers not all are known, so that its loss alone can say that they are classes.
     if rows and isinstance(task, FixedTask) and (flags or of != "number") and coded(every) and _differ(every):
         return _by_class(outputs, every, 1, chances=False)
-    if of is None and flags and not every.is_floating_point():
+    if of_directions(task, *asked):
+        return Form(lambda o, t: (F.normalize(o, dim=-1), F.normalize(t.to(o.dtype), dim=-1)), DIRECTIONS)
+    if of is None and flags and low == 0 and not every.is_floating_point():
         of = "probability" if _within_one(outputs) else "logit"
-    if of == "number" or not _within_one(every):
+    if of == "number" or not (_within_one(every) or (flags and of == "logit")):
         return Form(_floats)
     if of is not None:
         if flags and rows and targets.shape[1] in SEVERAL:
             return _labels(targets.shape[1], of == "probability")
-        return _chances(_floats) if of == "logit" else Form(_floats)
+        return _chances(lambda o, t: _floats(o, t.clamp(min=0))) if of == "logit" else Form(_floats)
     shares = rows and _sum_to_one(every, CENTS)
     if not (shares or flags):
         return Form(_floats)
@@ -174,6 +184,17 @@ def _chances(numbers: Callable[[Tensor, Tensor], tuple[Tensor, Tensor]]) -> Form
     )
 
 
+def _are_rates(outputs: Tensor, targets: Tensor, every: Tensor, task: Task) -> bool:
+    return bool((every >= 0).all()) and of_logs(task, outputs[0, :1], targets[:1])
+
+
+def _rates(numbers: Callable[[Tensor, Tensor], tuple[Tensor, Tensor]]) -> Form:
+    return Form(
+        lambda o, t: numbers(o.exp(), t),
+        "By the loss outputs are logarithms: the numbers that they stand for are compared with targets.",
+    )
+
+
 def _yes_or_no(outputs: Tensor, probable: bool) -> Tensor:
     """Two scores for each output."""
     score = torch.logit(outputs, eps=1e-12) if probable else outputs
@@ -189,7 +210,16 @@ def _floats(outputs: Tensor, targets: Tensor) -> tuple[Tensor, Tensor]:
 
 
 def _flags(numbers: Tensor) -> bool:
-    return bool(((numbers == 0) | (numbers == 1)).all())
+    return _two(numbers, 0)
+
+
+def _low(numbers: Tensor) -> int:
+    return -1 if bool((numbers == -1).any()) else 0
+
+
+def _two(numbers: Tensor, low: int) -> bool:
+    """Whether all are ``low`` or 1."""
+    return bool(((numbers == low) | (numbers == 1)).all())
 
 
 def _within_one(numbers: Tensor) -> bool:

@@ -125,6 +125,13 @@ class Loss:
     def of_classes(self) -> bool:
         return self._kind in OF_CLASSES
 
+    @property
+    def ignored(self) -> int:
+        """The label that a loss of classes does not count; −100 is what torch takes."""
+        if isinstance(self.function, partial):
+            return int(self.function.keywords.get("ignore_index", -100))
+        return int(getattr(self.function, "ignore_index", -100))
+
     def __call__(self, outputs: Tensor, targets: Tensor) -> Tensor:
         if self.of_classes:
             if outputs.dim() < 2 or outputs.shape[1] < 2:
@@ -159,7 +166,7 @@ def per_example(loss: Any) -> Loss:
     if given == "sum":
         raise InputError(f"{name} sums over the batch; give it with reduction='none'.")
     if isinstance(loss, nn.Module) and given == "mean":
-        if getattr(loss, "weight", None) is not None or getattr(loss, "ignore_index", -100) != -100:
+        if getattr(loss, "weight", None) is not None:
             raise InputError(f"the mean of {name} weighs examples; give it with reduction='none', which says how.")
         loss = copy.copy(loss)
         loss.reduction = "none"

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import copy
 from abc import ABC, abstractmethod
 from collections.abc import Mapping, Sequence
 from typing import Any
@@ -153,15 +154,29 @@ class FixedTask(Task):
                 f"held_out is {held_out}; give a share of the rows of each combination, from 0 to below 1."
             )
         fresh = _marked(test_rows, rows) if test_rows is not None else seen & _last(self._index, held_out)
-        self._rows = (seen & ~fresh).nonzero()[:, 0]
-        if not len(self._rows):
-            raise InputError("no row is left to train on: test_rows holds every row of the training support.")
-        kept = seen & fresh & torch.isin(self._index, self._index[self._rows])
-        # Rows to ask: those held out of their combination, or all of a combination that none is held out of.
-        self._asked = (kept | ~torch.isin(self._index, self._index[kept])).nonzero()[:, 0]
+        self._train_on(seen & ~fresh)
         self._part = dict(part or {})
         for name in self._part:
             space.position(name)
+
+    def _train_on(self, rows: Tensor) -> None:
+        """Mark the rows that are trained on, and by them those that are asked."""
+        self._rows = rows.nonzero()[:, 0]
+        if not len(self._rows):
+            raise InputError("no row is left to train on: test_rows holds every row of the training support.")
+        seen = torch.as_tensor(self._train.contains(self._codes.numpy()))
+        kept = seen & ~rows & torch.isin(self._index, self._index[self._rows])
+        # Rows to ask: those held out of their combination, or all of a combination that none is held out of.
+        self._asked = (kept | ~torch.isin(self._index, self._index[kept])).nonzero()[:, 0]
+
+    def only(self, rows: Tensor) -> FixedTask:
+        """The same task with some of its rows (a mask): those that were trained on stay so."""
+        kept = copy.copy(self)
+        kept._inputs = tuple(part[rows.to(part.device)] for part in self._inputs)
+        kept._targets = self._targets[rows.to(self._targets.device)]
+        kept._codes, kept._index = self._codes[rows], self._index[rows]
+        kept._train_on(self.trained_on[rows])
+        return kept
 
     @classmethod
     def from_table(
@@ -180,9 +195,11 @@ class FixedTask(Task):
 
     @property
     def labels(self) -> tuple[int, int] | None:
-        """The smallest and largest label, where targets are classes."""
-        known = self._loss is not None and self._loss.of_classes and not self._targets.is_floating_point()
-        return (int(self._targets.min()), int(self._targets.max())) if known else None
+        """The smallest and largest label that the loss counts, where targets are classes."""
+        if self._loss is None or not self._loss.of_classes or self._targets.is_floating_point():
+            return None
+        found = self._targets[self._targets != self._loss.ignored]
+        return (int(found.min()), int(found.max())) if len(found) else None
 
     def held_out(self, device: torch.device | str = "cpu") -> tuple[Inputs, Tensor]:
         """The rows of training combinations that are not trained on."""

@@ -34,6 +34,8 @@ MANY = 10
 """Rows beyond the first that tell the noise of a combination by themselves."""
 TENTH = 0.1
 """Of what always giving the same answer costs: what one combination may cost that has most of the rows."""
+MOST_NUMBERS = 7
+"""Of an answer; longer ones are pictures."""
 NAMED = 3
 """Combinations that are named in a sentence."""
 PERMUTED, MOST_PERMUTED = 2_000, 20_000_000
@@ -325,26 +327,29 @@ def _numbers(answers: Answers, comparison: Comparison, rows: NDArray[np.int64]) 
     what seen combinations are off by (a t-test), and farther than any of these; and
     that cost a quarter of always giving the same answer, or more; of one of several that has most of the rows a tenth.
     However many they are: they do not hide each other. Half of it, where it is the others that do not give it (Rosner's
-    test for several outliers)."""
-    if answers.target.shape[1] > 1 or comparison.constant is None:
+    test for several outliers; of answers that are one number). Answers of several numbers are off by the root of their
+    mean square."""
+    if answers.target.shape[1] > MOST_NUMBERS or comparison.constant is None:
         return np.zeros(len(rows), dtype=bool)
-    off = (answers.predicted.mean(axis=0) - answers.target)[:, 0]
+    each = answers.predicted.mean(axis=0) - answers.target
+    off = np.sqrt(np.square(each).mean(axis=1))  # Of several, the tails of their mean are lighter than those of one.
     at, free = answers.compared, np.maximum(answers.counts - 1, 0)
     asked, constant = answers.unseen | at, comparison.constant.error.mean
     inside = answers.counts * np.maximum(answers.scale * answers.error.mean(axis=0) - off**2, 0.0)
     pooled = inside[asked].sum() / max(1, free[asked].sum())
     noise = np.maximum(inside / np.maximum(free, 1), pooled) / answers.counts
     usual = max(0.0, float((np.square(off) - noise)[at].sum() / max(1, at.sum())))
-    doubt, own, free = np.sqrt(noise[rows] + usual), np.abs(off[rows]), free[rows]
+    doubt, own, free = np.sqrt(noise[rows] + usual), off[rows], free[rows]
     cost = np.square(own) / answers.scale
-    most, level = float(np.abs(off[at]).max(initial=0.0)), 1 - LEVEL / (2 * len(rows))
+    most, level = float(off[at].max(initial=0.0)), 1 - LEVEL / (2 * len(rows))
     # Each part of the doubt is as certain as what tells it: its own rows, and the seen combinations (Satterthwaite).
     parts = np.square(noise[rows]) / np.maximum(free, 1) + usual**2 / max(1, at.sum())
     certain = (free > 1) & (own > stdtrit(doubt**4 / np.maximum(parts, 1e-300), level) * doubt)
     times = np.where(free > 0, OWN_NOISE, ONE_ROW)
-    apart = outlying(off[rows]) & (own > times * doubt) & (cost > HALF * constant)
+    apart = (own > times * doubt) & (cost > HALF * constant)
+    apart &= outlying(each[rows, 0]) if each.shape[1] == 1 else False
     # Of few rows some are far off by noise: many are held against what seen ones are off by beyond theirs.
-    beyond = float((np.abs(off) - OWN_NOISE * np.sqrt(noise))[at].max(initial=0.0))
+    beyond = float((off - OWN_NOISE * np.sqrt(noise))[at].max(initial=0.0))
     farthest = (own > most) | ((free >= MANY) & (own - ONE_ROW * np.sqrt(noise[rows]) > beyond))
     most_rows = (answers.counts[rows] > HALF * answers.counts[rows].sum()) & (len(rows) >= FEW)
     found = farthest & (cost > np.where(most_rows, TENTH, QUARTER) * constant) & (certain | apart)

@@ -1,0 +1,113 @@
+"""Which rows and places of the targets a loss counts: padding and rows without a label cost nothing, whatever is
+answered."""
+
+from __future__ import annotations
+
+import math
+
+import torch
+from torch import Tensor
+
+from recombine.errors import InputError
+from recombine.measures.asked_by_loss import class_axis
+from recombine.tasks import FixedTask, Task
+from recombine.training import Ensemble
+from recombine.training.stack import positional
+
+IGNORED = -100
+"""What stands at a place of a sequence that does not count, as in torch."""
+FEW = 8
+"""Rows that a model is asked to see the shape of its outputs."""
+AT_ONCE, MOST = 4_000_000, 100_000_000
+"""Numbers that a loss is tried on at once, and in all where none of these is ignored."""
+
+
+def what_counts(ensemble: Ensemble, task: Task) -> tuple[Task, Tensor | None, list[str]]:
+    """The task without rows that its loss ignores, which places of sequences count (rows × places; None: all), and what
+    is told of it."""
+    if not isinstance(task, FixedTask):
+        return task, None, []
+    inputs, targets = task._gather(torch.arange(min(FEW, len(task._index)), device=ensemble.device))
+    dtype = ensemble.flat.dtype
+    parts = tuple(p.to(dtype) if p.is_floating_point() else p for p in positional(inputs))
+    output = ensemble.predict(parts)[0]
+    places = _counted(task, output)
+    if places is None:
+        of_classes = not targets.is_floating_point() and output.dim() == targets.dim() + 1
+        below = int((task._targets < 0).sum()) if of_classes else 0
+        said = (
+            f"{below:,} targets are below 0, which is no class, and count as wrong: no loss is known to ignore them. "
+            "Give the task the loss that ignores them, such as nn.CrossEntropyLoss()."
+        )
+        return task, None, [said] * (below > 0)
+    notes, labelled = [], places.reshape(len(places), -1).any(1)
+    if not labelled.all():
+        if not (labelled & task.trained_on).any():
+            raise InputError("by the loss no row that is trained on has a label; look at its targets and ignore_index.")
+        notes.append(
+            f"{int((~labelled).sum()):,} of {len(labelled):,} rows cost nothing by the loss, whatever is answered, and "
+            "were left out: they have no label."
+        )
+        task, places = task.only(labelled), places[labelled]
+    if places.dim() == 1 or places.all() or output.dim() == targets.dim():
+        return task, None, notes
+    notes.append(
+        f"{int((~places).sum()):,} of {places.numel():,} places of answers cost nothing by the loss, whatever is "
+        "answered, and were left out, as padding is."
+    )
+    return task, places, notes
+
+
+def _counted(task: FixedTask, output: Tensor) -> Tensor | None:
+    """Which places of all targets the loss changes with; None where that is all, or cannot be told. A loss that picks
+    them by what is answered ignores none."""
+    targets = task._targets
+    size = max(1, math.prod(output.shape[1:]))
+    axis = _class_axis(task, output, targets)
+    if task._loss is None or (axis is None and output[0].numel() != targets[0].numel()):
+        return None
+
+    def changes(rows: Tensor) -> Tensor | None:
+        found = []
+        for start in range(0, len(rows), max(1, AT_ONCE // size)):
+            part = targets[rows[start : start + max(1, AT_ONCE // size)]]
+            some = _changes(task, (len(part), *output.shape[1:]), part, axis)
+            if some is None:
+                return None
+            found.append(some)
+        return torch.cat(found)
+
+    every = torch.arange(len(targets), device=targets.device)
+    some = every[:: -(-len(every) * size // MOST)]
+    places = changes(some)
+    if places is None or places.all() or not places.any():
+        return None
+    places = places if len(some) == len(every) else changes(every)
+    return None if places is None else places.cpu()
+
+
+def _class_axis(task: FixedTask, output: Tensor, targets: Tensor) -> int | None:
+    """The axis of outputs along which the scores of one place lie."""
+    if targets.is_floating_point() or output.dim() != targets.dim() + 1:
+        return None
+    first, last = output.shape[2:] == targets.shape[1:], output.shape[1:-1] == targets.shape[1:]
+    if first and last and targets.dim() > 1:
+        return class_axis(task, output, targets[: len(output)])
+    return 1 if first else output.dim() - 1 if last else None
+
+
+def _changes(task: FixedTask, shape: tuple[int, ...], targets: Tensor, axis: int | None) -> Tensor | None:
+    """Where the loss has a slope, at numbers that are probabilities and scores alike, or at the same below 0."""
+    draw = torch.Generator().manual_seed(0)
+    slopes = []
+    tried = [torch.rand(shape, generator=draw) * 0.6 + 0.2 for _ in range(2)]
+    for at in (*tried, -tried[0]):
+        outputs = at.to(targets.device).requires_grad_()
+        try:
+            with torch.enable_grad():
+                (slope,) = torch.autograd.grad(task.losses(outputs, targets).sum(), outputs)
+        except Exception:  # of what it is not made for, or without a slope, a loss of one's own may raise what it likes
+            return None
+        slope = slope.nan_to_num(0.0) != 0  # The mean over no place is no number.
+        slopes.append(slope.any(axis) if axis is not None else slope.reshape(targets.shape))
+    return slopes[0] | slopes[2] if torch.equal(slopes[0], slopes[1]) else None

@@ -1,0 +1,111 @@
+"""Padding and rows without a label cost nothing by the loss: they are no wrong answers."""
+
+from __future__ import annotations
+
+import pytest
+import torch
+from torch import nn
+from torch.nn import functional as F
+
+from recombine.errors import InputError
+from recombine.measures import measure
+from recombine.space import FactorSpace
+from recombine.support import Explicit
+from recombine.tasks import FixedTask
+
+SIDE, K, LONG = 5, 4, 3
+SPACE = FactorSpace.of(a=SIDE, b=SIDE)
+CODES = torch.as_tensor(SPACE.grid().repeat(10, 0))
+SEEN = (CODES[:, 0] + 2 * CODES[:, 1]) % 5 > 1
+TRAIN = Explicit(SPACE, CODES[SEEN].unique(dim=0).numpy())
+ROWS = torch.arange(len(CODES))[:, None].float()
+DRAW = torch.Generator().manual_seed(0)
+PARTS = (torch.randint(K - 1, shape, generator=DRAW) for shape in ((SIDE, 1, LONG), (1, SIDE, LONG)))
+WORDS = 1 + sum(PARTS) % (K - 1)
+SAID = WORDS[CODES[:, 0], CODES[:, 1]]
+BEYOND = torch.arange(LONG) >= torch.randint(1, LONG + 1, (len(CODES), 1), generator=DRAW)
+
+
+def masked(outputs, targets):
+    counts = targets >= 0
+    each = F.cross_entropy(outputs, targets.clamp(min=0), reduction="none")
+    return (each * counts).sum(1) / counts.sum(1)
+
+
+def asked(targets, said, loss, classes=K):
+    outputs = 8.0 * F.one_hot(said, classes).movedim(-1, 1).float()
+    task = FixedTask(SPACE, TRAIN, ~TRAIN, ROWS, targets, CODES, loss=loss)
+    return measure(lambda rows: outputs[rows[:, 0].long()], task)
+
+
+def elsewhere(said):
+    """Another class at the first place, where training did not see the combination."""
+    wrong = said.clone()
+    first = wrong[:, 0] if said.dim() > 1 else wrong
+    first[~SEEN] = 1 + first[~SEEN] % (K - 1)
+    return wrong
+
+
+PADDED = {
+    "-100": (-100, nn.CrossEntropyLoss()),
+    "a function": (-100, F.cross_entropy),
+    "a label": (0, nn.CrossEntropyLoss(ignore_index=0)),
+    "a label, each": (0, nn.CrossEntropyLoss(ignore_index=0, reduction="none")),
+    "no class of the model": (255, nn.CrossEntropyLoss(ignore_index=255)),
+    "an own loss": (-1, masked),
+}
+
+
+@pytest.mark.parametrize("name", PADDED)
+def test_padding_is_left_out(name):
+    pad, loss = PADDED[name]
+    targets = torch.where(BEYOND, pad, SAID)
+    noise = torch.where(BEYOND, torch.randint(K, SAID.shape, generator=torch.Generator().manual_seed(1)), SAID)
+    right = asked(targets, noise, loss)
+    assert right.verdict == "composes"
+    assert (right.unseen.mean, right.seen.mean, *right.noise) == (0, 0, 0, 0)
+    assert any(f"{int(BEYOND.sum()):,} of {BEYOND.numel():,} places" in note for note in right.notes)
+    assert float(right.answers.scores["right one by one"].min()) == 1
+    wrong = asked(targets, elsewhere(noise), loss)
+    assert (wrong.verdict, wrong.unseen.mean, wrong.seen.mean) == ("fails", 1, 0)
+
+
+@pytest.mark.parametrize("loss", [nn.CrossEntropyLoss(), nn.NLLLoss(ignore_index=-100)])
+def test_rows_without_a_label_are_left_out(loss):
+    without = torch.rand(len(CODES), generator=torch.Generator().manual_seed(2)) < 0.3
+    label = SAID[:, 0]
+    targets = label.where(~without, -100)
+    right = asked(targets, label, loss)
+    assert right.verdict == "composes"
+    assert right.answers.counts.sum() < len(CODES) - without.sum()  # Rows that were trained on are not asked.
+    assert any(f"{int(without.sum())} of {len(CODES)} rows" in note for note in right.notes)
+    assert asked(targets, elsewhere(label), loss).verdict == "fails"
+    assert float(right.answers.scores["log loss"].max()) < 0.01
+
+
+def test_without_a_label_in_training_nothing_can_be_said():
+    with pytest.raises(InputError, match="no row that is trained on has a label"):
+        asked(SAID[:, 0].where(~SEEN, -100), SAID[:, 0], nn.CrossEntropyLoss())
+
+
+def hardest(outputs, targets):
+    """Of a batch the half that is farthest off counts."""
+    each = F.cross_entropy(outputs, targets, reduction="none")
+    return each * (each >= each.median())
+
+
+@pytest.mark.parametrize("loss", [nn.CrossEntropyLoss(label_smoothing=0.1), nn.MultiMarginLoss(), hardest, None])
+def test_where_no_loss_ignores_any_none_is_left_out(loss):
+    found = asked(SAID[:, 0], SAID[:, 0], loss)
+    assert found.verdict == "composes"
+    assert not any("cost nothing" in note for note in found.notes)
+
+
+def test_without_a_loss_targets_below_0_are_told():
+    found = asked(torch.where(BEYOND, -100, SAID), SAID, None)
+    assert any("below 0, which is no class" in note for note in found.notes)
+
+
+def test_padding_hides_no_answers_that_were_drawn_anew():
+    drawn = SAID[torch.randperm(len(SAID), generator=torch.Generator().manual_seed(3))]
+    assert asked(torch.where(BEYOND, -100, drawn), SAID, nn.CrossEntropyLoss()).verdict not in ("composes", "partly")
