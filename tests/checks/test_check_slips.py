@@ -93,6 +93,26 @@ def test_a_slip_in_one_row_is_seen_beside_the_others_of_its_combination_and_plai
     assert check_page(result).index("other rows of its combination") < check_page(result).index('id="picture"')
 
 
+def test_a_price_far_too_small_is_seen_where_rows_scatter_by_shares_of_the_mean():
+    """In units of what prices differ by it is a few off at most. Noise that is alike near zero is no slip."""
+
+    def target(rows):
+        ends = np.stack([rows.min(axis=1), rows.max(axis=1)], axis=1)
+        count, mean = np.full(len(rows), rows.shape[1]), rows.mean(axis=1)
+        return Target("y", None, count, mean, ((rows - mean[:, None]) ** 2).sum(axis=1), False, ends)
+
+    rng, said, named = np.random.default_rng(0), 0, 0
+    for i in range(60):
+        size, factor = (24, 2 + i % 3), (0.001, 0.01)[i % 2]
+        middle = rng.normal(0, 0.8, (24, 1))
+        said += bool(rows_apart(target(np.exp(6 + middle + 0.2 * rng.normal(size=size)))))
+        said += bool(rows_apart(target(np.abs(np.exp(1 + middle) + rng.normal(size=size)) + 0.01)))
+        rows = np.exp(6 + middle + 0.2 * rng.normal(size=size))
+        rows[7, 1] *= factor
+        named += rows_apart(target(rows)) == [(7, (rows[7, 1],))]
+    assert (said <= 3, named >= 57) == (True, True)
+
+
 def test_of_two_rows_the_one_that_other_combinations_contradict_is_named_else_both():
     """Thirty planted tables: ten times too large, ten times too small or 450 too large, in the first or second row."""
     rng, cells = np.random.default_rng(0), np.array([(a, b) for a in range(5) for b in range(5)])

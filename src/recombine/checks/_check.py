@@ -30,6 +30,7 @@ from recombine.checks.judging import Judged, judge
 from recombine.checks.never_together import never_together
 from recombine.checks.notes import few_rows, notes_on
 from recombine.checks.one_thread import one_thread
+from recombine.checks.per_cents import per_cents
 from recombine.checks.plans.collecting import Cost, Purpose, plan_collection, plan_for
 from recombine.checks.plans.planned import Plan
 from recombine.checks.reading import blocks_of, levels_only, numbers_unseen, texts_in
@@ -172,8 +173,9 @@ def check(
             "seed": seed,
         },
     )  # fmt: skip
-    if result.doubt:
-        result = replace(result, notes=(*result.notes, *few_rows(train, known)))
+    as_share = per_cents(judged, result.doubt is not None, known, train, asked, seed)
+    few = few_rows(train, known) if result.doubt else []
+    result = replace(result, notes=(*result.notes, *as_share, *few))
     return replace(result, plan=_planned(result, known, given, judged, purpose or Purpose(), cost, forbid, seed))
 
 

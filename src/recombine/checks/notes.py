@@ -23,7 +23,6 @@ from recombine.checks.rules.learners import LEARNERS
 from recombine.checks.slips.zeros import zeros
 from recombine.checks.verdicts.prediction import Prediction
 from recombine.space import about, quoted
-from recombine.support.answers import NEAR_ENDS
 from recombine.support.pasted import option
 from recombine.support.table import Table, Target
 
@@ -214,22 +213,15 @@ def _shortcut(prediction: Prediction | None, expected: Forecast | None) -> list[
 
 
 def _log_odds(target: Target | None, expected: Forecast | None) -> list[str]:
-    """Why log-odds were tried, where answers come from them; and how they would be, where another rule than adding up
-    is best and the answers may be per cents that nothing shows to be any."""
+    """Why log-odds were tried, where answers come from them."""
     if target is None or not target.numeric or expected is None:
         return []
-    low, high = target.reach
-    if expected.scale is not None and expected.scale.name == "log-odds":
-        top = expected.scale.ends[1]
-        between = f"all answers lie between 0 and {top:g}" + (" and come near both" if top > 1 else "")
-        why = f"the name or sign of {target.name} says that it is a share" if target.called_share else between
-        return [f"Log-odds are among the scales that were tried because {why}."]
-    bent = expected.scale is not None and expected.scale.name == "rank"
-    if target.share or expected.rule == "additive" or low < 0 or not (50 if bent else 100 - NEAR_ENDS) < high <= 100:
+    if expected.scale is None or expected.scale.name != "log-odds":
         return []
-    comes = f"{target.name} lies between {low:.3g} and {high:.3g}"
-    named = "write a % sign, or a name that says so (… per cent)"
-    return [f"{comes}: if these are per cents, {named}, and log-odds are tried."]
+    top = expected.scale.ends[1]
+    between = f"all answers lie between 0 and {top:g}" + (" and come near both" if top > 1 else "")
+    why = f"the name or sign of {target.name} says that it is a share" if target.called_share else between
+    return [f"Log-odds are among the scales that were tried because {why}."]
 
 
 def _bits(target: Target | None) -> list[str]:

@@ -3,7 +3,8 @@
     F of the columns block × factor, beside those of the combinations (or of the effects, where too few rows repeat
     them) and of the blocks, by least squares over the training rows
 
-A day that acts on some levels more than on others looks the same, so that it is asked and not claimed.
+A day that acts on some levels more than on others looks the same, so that it is asked and not claimed. So does one that
+multiplies answers; of logarithms such blocks are alike over levels.
 """
 
 from __future__ import annotations
@@ -13,18 +14,21 @@ from scipy.special import fdtrc
 
 from recombine.checks.exact.modular import Floats, Ints
 from recombine.checks.rules.effects import LEAST_FREEDOM
+from recombine.checks.rules.scales import scaled, scales
 from recombine.checks.rules.weighing import worth_in
 from recombine.support.table import Target
 
 CHANCE = 0.01
 """How often it may be asked, at most, where blocks shift all levels alike: over all factors."""
+ALIKE = 0.05
+"""p-value from which blocks are alike over levels."""
 MOST_WORK = 30_000_000
 """Rows × columns up to which this is looked at."""
 
 
-def numbered_anew(codes: Ints, blocks: Ints, effects: Floats, target: Target) -> int | None:
+def numbered_anew(codes: Ints, blocks: Ints, effects: Floats, target: Target, chance: float = CHANCE) -> int | None:
     """The factor, by place, within whose levels a column of blocks is numbered anew, by these answers; None: none is.
-    ``effects``: the columns of the model that is fitted."""
+    ``effects``: the columns of the model that is fitted; ``chance``: of one where none is."""
     values, block = np.unique(blocks, return_inverse=True)
     cells = np.unique(codes, axis=0, return_inverse=True)[1].ravel()
     if len(codes) * (int(cells.max()) + 1 + len(values) * max(int(codes.max()) + 1, 2)) > MOST_WORK:
@@ -42,7 +46,13 @@ def numbered_anew(codes: Ints, blocks: Ints, effects: Floats, target: Target) ->
                 found.append((p, k))
                 break
     p, k = min(found, default=(1.0, 0))
-    return k if p < CHANCE / max(len(found), 1) else None
+    return k if p < chance / max(len(found), 1) else None
+
+
+def alike_in_logs(codes: Ints, blocks: Ints, effects: Floats, target: Target) -> bool:
+    """Whether blocks shift the logarithms of all levels alike, where answers have any and differ enough."""
+    log = next((scale for scale in scales(target.mean) if scale.name == "log"), None)
+    return log is not None and numbered_anew(codes, blocks, effects, scaled(target, log), ALIKE) is None
 
 
 def _crossed(block: Ints, level: Ints) -> bool:

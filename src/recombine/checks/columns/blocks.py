@@ -27,7 +27,7 @@ from scipy.special import fdtri, stdtrit
 
 from recombine.checks.as_read import shown
 from recombine.checks.asked.query import Query
-from recombine.checks.columns.anew import numbered_anew
+from recombine.checks.columns.anew import alike_in_logs, numbered_anew
 from recombine.checks.columns.in_blocks import parted, pieces
 from recombine.checks.columns.taken_off import stretched
 from recombine.checks.exact.advice import Advice
@@ -76,6 +76,8 @@ class Shifts:
     """Variance of what the average block of a level shifts it, against all blocks that there could be in it."""
     anew: tuple[str, ...] = ()
     """Of columns whose blocks may be numbered anew within a factor's levels, how to name them: site:block."""
+    multiplying: tuple[str, ...] = ()
+    """Columns of whose blocks that is so but for logarithms, which they shift alike over levels."""
 
     @property
     def name(self) -> str:
@@ -100,6 +102,9 @@ class Shifts:
                 f" They differ from {factor} to {factor} beyond chance: if each {factor} numbers its own anew, name "
             )
             said += f"them as {option('block', told)}."
+        for name in self.multiplying:
+            said += f" Shifts of {name} differ from level to level beyond chance, those of logarithms do not: they may "
+            said += "multiply answers, so give the logarithm of the answer as the target and check again."
         lone = f" {self.lone:,} row{'s are' if self.lone != 1 else ' is'} alone in a {self.name} and left out"
         said += f"{lone}: this tells nothing of the factors." * bool(self.lone)
         plans = f" Plans are for one new {self.name}, whose shift its rows must tell too: one alone tells nothing else."
@@ -144,7 +149,10 @@ class Shifts:
         return self.blocks - self.parts
 
     def to_dict(self) -> dict[str, Any]:
-        return {name: getattr(self, name) for name in ("columns", "blocks", "spread", "new", "lone", "inside", "anew")}
+        return {
+            name: getattr(self, name)
+            for name in ("columns", "blocks", "spread", "new", "lone", "inside", "anew", "multiplying")
+        }
 
     def advised(self, advice: Advice) -> Advice:
         """With what the rows take besides on a new block."""
@@ -256,9 +264,13 @@ def without_shifts(
     known_from = np.linalg.pinv(both * weight[:, None])[x.shape[1] :]
     known_by = known_from.T @ (distinct - middle).T
     parts, held_by = int(part.max()) + 1, target.of(use)
-    anew = (
-        (numbered_anew(codes[:, :held], block, x, held_by), name) for name, block in zip(columns, blocks.T, strict=True)
-    )
+    anew, multiplying = list[str](), list[str]()
+    for name, block in zip(columns, blocks.T, strict=True):
+        k = numbered_anew(codes[:, :held], block, x, held_by)
+        if k is not None and alike_in_logs(codes[:, :held], block, x, held_by):
+            multiplying.append(name)
+        elif k is not None:
+            anew.append(f"{space.names[k]}:{name}")
     variance = float(((found - usual) ** 2).sum() - left * (known_by**2).sum()) / max(len(found) - parts, 1)
     return told, Shifts(
         tuple(columns), len(distinct), max(0.0, variance) ** 0.5, new, int(alone.sum()), codes[:, :held], shift,
@@ -266,7 +278,7 @@ def without_shifts(
         tuple(space.names[k] for k in sorted({k for nest in nests for k in nest})),
         tuple(name for name, nest in zip(columns, nests, strict=True) if nest), parts,
         _of_levels(blocks, codes, nests, beta[x.shape[1] :], known_from, left),
-        tuple(f"{space.names[k]}:{name}" for k, name in anew if k is not None),
+        tuple(anew), tuple(multiplying),
     )  # fmt: skip
 
 

@@ -16,6 +16,7 @@ from recombine.checks.exact import advice as advising
 from recombine.checks.exact.identifiability import Identifiability
 from recombine.checks.exact.modular import Floats
 from recombine.checks.forecasts.expected import Forecast
+from recombine.checks.plans.chances import Chances
 from recombine.checks.plans.outright import not_averaged, outright
 from recombine.checks.plans.planned import Plan, Units
 from recombine.checks.plans.planning import MOST_CELLS, considered, plan_rows
@@ -118,8 +119,12 @@ def plan_for(
     adding = expected is None or (expected.rule == "pairs" and known.order == 1 and alone)
     left, freedom = _noise(known, target) if adding or expected is None else (expected.noise, expected.noise_freedom)
     units: Units = "answer"
-    noise, typical, unit, translated, untold = purpose.noise or left, None, 1.0, None, ""
-    if not noise:
+    noise, typical, unit, untold = purpose.noise or left, None, 1.0, ""
+    translated: Translated | Chances | None = None
+    if purpose.error is not None and target is not None and target.classes is not None:
+        _refuse_classes(known, target.classes, purpose)
+        translated, units, noise = Chances.of(known, target), "chance", 1.0
+    elif not noise:
         units = "noise"
     elif scale is not None and shifts is not None and purpose.error is not None:
         raise InputError(
@@ -163,6 +168,22 @@ def plan_for(
     wanted = cells if asked is None else asked
     measured = outright(known, wanted, pool, prices, purpose.error, own if plain else None, spared)
     return replace(found, outright=measured)
+
+
+def _refuse_classes(known: Identifiability, classes: Sequence[str], purpose: Purpose) -> None:
+    """An error where no error in the chance of a class can be planned for."""
+    if len(classes) != 2:
+        have = f"here {'is' if len(classes) == 1 else 'are'} {len(classes)}"
+        raise InputError(
+            f"rows until an error are planned for answers of two classes, and {have}: give a budget, or a column that "
+            "says yes or no of one class."
+        )
+    if len(known.codes) * known.rank > LARGEST_FIT:
+        raise InputError("the table is too large to plan for an error in the chance of a class; give a budget.")
+    if purpose.noise is not None:
+        raise InputError("the noise of a class follows from its chance; leave the noise out.")
+    if purpose.error is not None and purpose.error >= 0.5:
+        raise InputError(f"the error to reach is {purpose.error:g}, in the chance of a class; give less than 0.5.")
 
 
 def _until(plan_of: Callable[..., Plan], freedom: float | None) -> Plan:

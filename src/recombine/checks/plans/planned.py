@@ -19,7 +19,7 @@ from recombine.checks.plans.noise import times_off
 from recombine.checks.plans.outright import Outright
 from recombine.space import Codes, FactorSpace
 
-Units = Literal["answer", "share", "noise"]
+Units = Literal["answer", "share", "chance", "noise"]
 TRAINED = "of training"
 BOUGHT_BY_TWO = (
     "on planted tables of two factors whose levels act together, the answers afterwards erred as much as after as many "
@@ -66,7 +66,8 @@ class Plan:
     typical: float | None = None
     """How far a small step on this scale moves a typical answer: on a log scale the answer itself."""
     units: Units = "noise"
-    """What errors are in: the answer's units, shares of the answer (on a log scale), or the noise of one row."""
+    """What errors are in: the answer's units, shares of the answer (on a log scale), the chance of a class, or the
+    noise of one row."""
     untold: str = ""
     """Why the error asked for is none on the scale: then only what determines the asked answers is planned."""
     far: int = 0
@@ -143,7 +144,8 @@ class Plan:
         by = "" if self.forecast is None else f"; the answers are those of the rule “{self.forecast}”"
         most = self._noise_size(self.noise_range[1])
         noise = "" if self.as_estimated is None else f", with a noise of {most}, the most that it may be,"
-        least = "" if self.fewest is None else f", in which case{noise} no plan has fewer than {self.fewest:,}"
+        of = " for the error asked for, in the chance of a class," if self.units == "chance" else ""
+        least = "" if self.fewest is None else f", in which case{noise}{of} no plan has fewer than {self.fewest:,}"
         once = " and each asked combination once before any again"
         why = "no standard error is told that rests on it, as more rows do not average away what it misses"
         if not len(self.cells):
@@ -157,7 +159,7 @@ class Plan:
         if self.units == "noise" and self.forecast is None:
             return ""
         text = " This is how far noise moves a plain fit (least squares, not shrunken)"
-        if self.units != "noise":
+        if self.units not in ("noise", "chance"):
             was, now = self.new_row.values()
             before = "" if was is None or not len(self.cells) else f" ({self._size(was)} before)"
             own = f" on a further {self.block}, with its own noise and the shift of its {self.block} "
@@ -172,6 +174,8 @@ class Plan:
     @property
     def new_row(self) -> dict[str, float | None]:
         """How far a single new row is off, typically: the standard error, its own noise and the shift of its block."""
+        if self.units == "chance":  # a class is right or wrong
+            return {"before": None, "after": None}
         ends = {"before": (self.before, self.shift[0]), "after": (self.after, self.shift[1])}
         noise = self.noise * (self.typical if self.units == "answer" and self.typical else 1.0)
         return {when: None if e is None else math.hypot(e, noise, shift) for when, (e, shift) in ends.items()}
@@ -199,6 +203,8 @@ class Plan:
         known = f"with a noise of {self._noise_size(self.noise)}{there} per row{around}{self._allowed()}"
         if self.units == "noise":
             unit = f"in units of one row's noise{on}" + (", which is not known" if self.fewest is not None else "")
+        elif self.units == "chance":
+            unit = "in the chance of a class, each taken where noise may move it most"
         elif self.units == "share":
             unit = f"in per cent of the answer, {known}"
         else:
@@ -279,7 +285,8 @@ class Plan:
         one = len(self.cells) == 1
         first = f"; {self._rows} determine{'s' * one} what is asked: collect {'it' if one else 'them'} and ask again"
         first = first if len(self.cells) else "; rows for a budget are planned without such a promise"
-        return f"no rows are promised to reach the error asked for, in the answer's units: {self.untold}{first}."
+        unit = "the chance of a class" if self.units == "chance" else "the answer's units"
+        return f"no rows are promised to reach the error asked for, in {unit}: {self.untold}{first}."
 
     def to_dict(self, space: FactorSpace) -> dict[str, Any]:
         return {

@@ -13,6 +13,7 @@ from recombine.checks.asked.cells import cells_with
 from recombine.checks.exact.advice import Advice, advise
 from recombine.checks.exact.identifiability import Identifiability
 from recombine.checks.exact.modular import Floats, Ints
+from recombine.checks.plans.chances import Chances
 from recombine.checks.plans.noise import times_off
 from recombine.checks.plans.optimal import Choice, choose, floor, until
 from recombine.checks.plans.planned import Plan, Units, repeats_in
@@ -35,7 +36,7 @@ NEARLY = 1 + 1e-6
 def plan_rows(
     known: Identifiability,
     space: FactorSpace,
-    counts: Ints,
+    counts: Ints | Floats,
     asked: Codes | None,
     pool: Codes,
     prices: Floats,
@@ -48,7 +49,7 @@ def plan_rows(
     change: Mapping[str, float] | None = None,
     scale: str | None = None,
     typical: float | None = None,
-    translated: Translated | None = None,
+    translated: Translated | Chances | None = None,
     untold: str = "",
     distinct: bool = False,
     shifts: Shifts | None = None,
@@ -75,6 +76,8 @@ def plan_rows(
     told = asked if far.all() else asked[~far]
     x, ask = features(whole, pool), features(whole, told)
     first = _places(pool, needed.cells)
+    if isinstance(translated, Chances):  # rows of unlike chances tell unlike much
+        x, counts = x * np.sqrt(translated.worth(pool))[:, None], counts * translated.worth(known.codes)
     if shifts is None:
         before, now = _information(known, counts, x.shape[1], whole), ask
     else:
@@ -128,7 +131,7 @@ def _determining(known: Identifiability, asked: Codes, pool: Codes, prices: Floa
 
 
 def _untold(few: int) -> str:
-    """Why an error on a log scale is nothing in the answer's units where answers may be as large as they like."""
+    """Why an error on a log scale or on log-odds is none of an answer of which nothing is known yet."""
     which = "one asked combination is" if few == 1 else f"{few:,} asked combinations are"
     return f"{which} not determined yet, and how large an answer is decides what a standard error on the scale is worth"
 
@@ -213,7 +216,7 @@ def _few(effects: int) -> None:
         raise InputError(f"a plan is made for up to {MOST_EFFECTS:,} effects; here are {effects:,}.")
 
 
-def _information(known: Identifiability, counts: Ints, size: int, whole: Identifiability) -> Floats:
+def _information(known: Identifiability, counts: Ints | Floats, size: int, whole: Identifiability) -> Floats:
     total = np.zeros((size, size))
     for start in range(0, len(known.codes), 20_000):
         x = features(whole, known.codes[start : start + 20_000])

@@ -69,14 +69,15 @@ def read_predictions(table: Any, how: Reading) -> tuple[Answers, dict[str, Answe
     limits, files = (how.max_bytes, how.max_rows, used), Said()
     frame = scan(table, "the table of predictions", *limits, files)
     known = None if how.train is None else scan(how.train, "the training table", *limits, files)
-    for name in (*how.factors, *(split or ())[:1], target, *(c for cs in how.predictions for c in cs)):
-        if name not in (schema := frame.collect_schema()):
-            raise unknown("column", name, schema.names())
+    schema = frame.collect_schema()
     if target not in schema and len(parts := target.split(",")) > 1 and {p.strip() for p in parts} <= {*schema.names()}:
         raise InputError(
             f"the target is one column, and {brief(target)!r} are several; of one-hot columns give one that names the "
             "class, of labels that are yes or no and of several numbers measure one at a time."
         )
+    for name in (*how.factors, *(split or ())[:1], target, *(c for cs in how.predictions for c in cs)):
+        if name not in schema:
+            raise unknown("column", name, schema.names())
     told = known is not None and target in known.collect_schema()
     frame, notes = placed(frame.with_row_index(ROW, 1), how)
     both = [frame, *([known] if known is not None else [])]
