@@ -9,7 +9,8 @@ from planted_tables import grid
 from recombine.checks import check
 from recombine.checks.adds_up.between import by_dealing
 from recombine.checks.columns.measured import numbers_runs
-from recombine.checks.columns.unnamed import Beside, explaining, unnamed
+from recombine.checks.columns.unnamed import Beside, each, explaining, unnamed
+from recombine.errors import InputError
 
 CODES = np.repeat(grid(5, 4), 2, axis=0)
 X = np.hstack([np.eye(5)[CODES[:, 0]], np.eye(4)[CODES[:, 1]]])
@@ -237,3 +238,61 @@ def test_one_plate_for_each_combination_is_said_to_leave_only_means_and_what_the
     by_factor = plates(1, 1.0, 0.0, own)
     by_factor["plate"] = by_factor["a"]
     assert unnamed(by_factor, ["a", "b"], (), 1, None, True, target="y") == []
+
+
+def classes_on_days(seed: int, shift: float, pairs: float = 0.0, classes: int = 2) -> dict[str, list[str]]:
+    """Log-odds of eight by six; each combination was run on two of twenty days, which shift them."""
+    rng = np.random.default_rng([seed, 9])
+    cell = rng.choice(rng.permutation(48)[:36], 1500)
+    day = rng.integers(0, 20, (48, 2))[cell, rng.integers(0, 2, 1500)]
+    i, j = np.divmod(cell, 6)
+    odds = rng.normal(0, 0.7, 8)[i] + rng.normal(0, 0.7, 6)[j] + pairs * rng.standard_normal(48)[cell]
+    chance = 1 / (1 + np.exp(-odds - shift * rng.standard_normal(20)[day]))
+    y = (rng.random(1500) < chance).astype(int) * rng.integers(1, classes, 1500)
+    columns = {"a": i, "b": j, "day": day, "y": y}
+    return {name: [f"{name}{v}" for v in column] for name, column in columns.items()}
+
+
+def test_a_day_that_shifts_classes_is_named_and_a_rejection_may_be_of_it():
+    said = 0
+    for classes in (2, 3):
+        for seed in range(3):
+            result = check(classes_on_days(seed, 1.0, classes=classes), ["a", "b"], target="y", draws=9)
+            (note,) = [n for n in result.notes if n.startswith("column day, which is not named, explains")]
+            assert ("0 and 1 and name it with --target-kind number --block day" in note) is (classes == 2)
+            assert "name it, or its weeks or parts, as a factor" in note
+            assert result.verdict == "assumption unsupported"
+            said += "with column day as a factor they do not" in (
+                result.additivity.words if result.additivity is not None else ""
+            )
+    assert said >= 5
+
+
+def test_interactions_of_classes_are_no_days_and_days_that_do_nothing_are_not_named():
+    named, verdicts = 0, list[str]()
+    for seed in range(6):
+        for shift, pairs in ((0.0, 0.0), (0.0, 1.0), (1.0, 1.0)):
+            result = check(classes_on_days(seed, shift, pairs), ["a", "b"], target="y", draws=9)
+            named += not shift and any("which is not named" in note for note in result.notes)
+            verdicts += [result.verdict] if pairs else []
+    assert named <= 1
+    assert verdicts.count("assumption rejected") >= 11
+
+
+def test_blocks_of_classes_are_refused_with_what_works():
+    two, three = (classes_on_days(0, 1.0, classes=n) for n in (2, 3))
+    with pytest.raises(InputError, match="give day as a factor, or write the two classes as 0 and 1 and name"):
+        check(two, ["a", "b"], target="y", blocks="day")
+    with pytest.raises(InputError, match=r"give day as a factor\.$"):
+        check(three, ["a", "b"], target="y", blocks="day")
+
+
+def test_of_a_column_what_cells_tell_is_left_aside_not_all_of_it():
+    """One of five days goes with the first combination alone: the other four still show that they differ."""
+    rng, cell = np.random.default_rng(0), np.repeat(np.arange(20), 6)
+    day = np.where(cell == 0, 4, np.tile(np.arange(4), 30))
+    y, ways = rng.standard_normal(120) + day, Beside(day).ways(np.ones(120))
+    x, count = np.eye(20)[cell], np.ones(120, dtype=np.int64)
+    assert each(x, y, count, 0.0, [ways]) == []
+    (found,) = each(x, y, count, 0.0, [ways], part=True)
+    assert found.p_value < 1e-6

@@ -105,6 +105,13 @@ def tested_anew(judged: Judged, known: Identifiability, train: Table, how: str) 
     return replace(judged, additivity=fit, rescaled=rescaled)
 
 
+def beside_factor(judged: Judged, test: Additivity, column: str) -> Judged:
+    """The same where the test does not reject with a column as a factor: then nobody knows of which of the two a
+    rejection is."""
+    anew = replace(judged, additivity=_with(test, f"with column {column} as a factor"), rescaled=None)
+    return judged if test.rejected is not False else one_or_the_other(judged, anew, column)
+
+
 def one_or_the_other(judged: Judged, anew: Judged, what: str) -> Judged:
     """A rejection that does not stand when ``what`` is taken off, where that may be another answer: nobody knows of
     which of the two it is."""

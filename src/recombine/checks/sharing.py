@@ -10,19 +10,21 @@ from typing import Any
 
 import numpy as np
 
+from recombine.checks.adds_up.additivity import additivity
+from recombine.checks.adds_up.tested import Additivity
 from recombine.checks.as_read import per_cent, shown
 from recombine.checks.columns.shared import CHANCE, Places, by_order, too_near
-from recombine.checks.columns.taken_off import Off, without_column
+from recombine.checks.columns.taken_off import Off, same_levels, without_column
 from recombine.checks.columns.unnamed import MOST_ROWS
 from recombine.checks.columns.within_bins import Within, within_bins
 from recombine.checks.exact.identifiability import Identifiability
 from recombine.checks.given import Given
-from recombine.checks.headed import Headed, Moving
-from recombine.checks.judging import Judged, one_or_the_other, tested_anew, with_shared_repeats
+from recombine.checks.headed import Headed, Moving, found_drift
+from recombine.checks.judging import Judged, beside_factor, one_or_the_other, tested_anew, with_shared_repeats
 from recombine.checks.rules.scales import scaled
 from recombine.errors import InputError
 from recombine.space import quoted
-from recombine.support.table import Table
+from recombine.support.table import Table, read_tables
 
 NTH = ("first", "second", "third", "fourth")
 NO_NOISE = "is then no noise of a mean: nothing is said against means of very many rows"
@@ -36,10 +38,15 @@ def shared_repeats(
     """What is judged, and a note, where answers are moved by a column that is told of already (in what was ``said`` of
     columns), or rows of a combination are not independent: by their order in the table, or because means lie too near
     to sums."""
-    train = given.train
-    if train.target is None or not train.target.numeric or given.shifts is not None:
+    train, drift = given.train, found_drift([*given.notes, *said])
+    if drift is not None and judged.forecast is not None:
+        judged = replace(judged, forecast=replace(judged.forecast, drift=drift))
+    if train.target is None or given.shifts is not None:
         return judged, []
     moving = next((note.moving for note in said if isinstance(note, Headed) and note.moving), None)
+    if not train.target.numeric:
+        test = None if moving is None or not judged.contradicted else with_factor(table, train, known, moving.name, how)
+        return (judged if moving is None or test is None else beside_factor(judged, test, quoted(moving.name))), []
     if moving is not None:
         return _beside(moving, table, train, known, judged, how), []
     if not train.target.conflicts:
@@ -74,11 +81,27 @@ def shared_repeats(
     return shared, [*notes, _near(*near)]
 
 
+def with_factor(
+    table: Any, train: Table, known: Identifiability, column: str, how: dict[str, Any]
+) -> Additivity | None:
+    """The test of adding up with a column as one more factor; None where it cannot be read so."""
+    with suppress(InputError):
+        read = read_tables([table], [*train.space.names, column], once=True, **{**how, "missing": "drop"})[0]
+        if read.target is None or not same_levels(read, train) or known.order > 1:
+            return None
+        codes, levels = read.codes.astype(np.int64), [factor.levels or () for factor in read.space.factors]
+        more = Identifiability(codes, read.space.shape, known.order, known.curves)
+        return additivity(more, read.target, read.space.names, levels)
+    return None
+
+
 def _beside(
     moving: Moving, table: Any, train: Table, known: Identifiability, judged: Judged, how: dict[str, Any]
 ) -> Judged:
     """What is judged with what a column moves taken off."""
     measured = moving.lined and moving.kind == "number" and not moving.numbers_rows
+    if judged.scale is not None:  # there it is not rejected, and shifts in the answer's own units would be wrong
+        return judged if measured or moving.between else with_shared_repeats(judged)
     off = None if measured and not judged.contradicted else without_column(table, train, known, moving, **how)
     if off is None:
         return judged

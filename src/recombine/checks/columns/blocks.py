@@ -38,7 +38,7 @@ from recombine.checks.forecasts.expected import Forecast
 from recombine.checks.rules.effects import LEAST_FREEDOM
 from recombine.checks.rules.weighing import worth_in
 from recombine.errors import InputError
-from recombine.space import Codes, FactorSpace
+from recombine.space import Codes, FactorSpace, quoted
 from recombine.support.pasted import option
 from recombine.support.table import Table, Target
 
@@ -208,7 +208,8 @@ def without_shifts(
     train, held = tables[0], len(tables[0].space) - len(columns)
     target, space = train.target, FactorSpace(train.space.factors[:held])
     if target is None or not target.numeric:
-        raise InputError("shifts of blocks are taken off answers that are numbers; name such a target.")
+        to_do = "" if target is None or target.classes is None else _for_classes(columns, len(target.classes))
+        raise InputError(f"shifts of blocks are taken off answers that are numbers; name such a target{to_do}.")
     tables = [_told_apart(table, columns, inside or {}) for table in tables]
     train = tables[0]
     alone, named = _alone(train.codes[:, held:], target.count), " and ".join(columns)
@@ -280,6 +281,13 @@ def without_shifts(
         _of_levels(blocks, codes, nests, beta[x.shape[1] :], known_from, left),
         tuple(anew), tuple(multiplying),
     )  # fmt: skip
+
+
+def _for_classes(columns: Sequence[str], classes: int) -> str:
+    """What can be done instead."""
+    name = " and ".join(map(quoted, columns))
+    numbers = ", or write the two classes as 0 and 1 and name the target with --target-kind number" * (classes == 2)
+    return f". Of classes, give {name} as a factor{numbers}"
 
 
 def _parted(space: FactorSpace, codes: Ints, held: int) -> str:

@@ -31,7 +31,7 @@ from recombine.checks.as_read import per_cent
 from recombine.checks.columns.bystanders import MOST_COLUMNS
 from recombine.checks.columns.measured import broken, names_what
 from recombine.checks.exact.modular import Floats, Ints
-from recombine.checks.headed import Headed
+from recombine.checks.headed import Drift, Headed
 from recombine.checks.rules.effects import LEAST_FREEDOM
 from recombine.errors import InputError
 from recombine.space import Level, quoted
@@ -195,6 +195,7 @@ def _drift(column: str, factor: str, share: float) -> str:
         f"drift over it would add looks like {factor}, so a drift can hardly be told from what {factor} does. Runs in "
         "random order would tell.",
         f"All this supposes that nothing drifts over {quoted(column)}, which could hardly be told from {factor}.",
+        drift=Drift(column, factor),
     )
 
 

@@ -5,12 +5,14 @@
 for each column whose values recur, a shift of each value, and for each of numbers or times, a line and a bend over its
 ranks; on normal scores of what least squares leaves, which no single large error moves. Of a column only what the
 factors do not tell counts, and all of it must be told apart from them: sin² of its principal angles with x is at least
-`SEPARATE`. The smallest p-value is multiplied by the ways in which its column was tried, and by the columns tried.
+`SEPARATE`; of what combinations leave by themselves, those directions count that are. Of classes, the share of each
+among rows is tried, beside combinations: log-odds that add up are no sums of shares. The smallest p-value is multiplied
+by the ways in which its column was tried, and by the columns tried.
 """
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, replace
 from typing import Any
@@ -31,7 +33,7 @@ from recombine.checks.exact.identifiability import Identifiability
 from recombine.checks.exact.modular import Floats, Ints
 from recombine.checks.headed import Headed, Moving
 from recombine.checks.rules.effects import EXACT, LEAST_FREEDOM
-from recombine.checks.rules.scales import Scale
+from recombine.checks.rules.scales import Scale, scaled
 from recombine.checks.rules.weighing import worth_in
 from recombine.errors import InputError
 from recombine.space import FactorSpace, Level, quoted
@@ -39,15 +41,22 @@ from recombine.support import times
 from recombine.support.numerals import read_numbers
 from recombine.support.pasted import option
 from recombine.support.scan import collect, scan
-from recombine.support.table import Table, read_tables
+from recombine.support.table import Table, Target, read_tables
 
 MOST_ROWS, MOST_LEVELS, LARGEST = 20_000, 600, 1_000_000
 """Rows, levels of a column, and rows × effects, up to which it is tried: it takes longer than all else in `check`."""
 BY_CHANCE, MUCH = 0.03, 0.1
 """p-value, all columns counted, and the share of what is left from which one is named. (At 0.05 up to 6.8 % of planted
 tables where nothing acts had a column named, as the test is not exact.)"""
+OF_CLASSES = 0.02, 0.01
+"""The same of classes: rare ones make the test less exact, and most of their scatter is chance, so that shifts of
+log-odds by 1 may explain no more."""
+DRIFTS = 2 / 3
+"""The share of what shifts of each value explain from which a line and a bend along them say so: a drift."""
 MOST = 0.5
 """The share from which the first lines say so: what is left would scatter by less than three quarters as much."""
+MOST_CLASSES = 10
+"""Classes, the commonest, that are tried."""
 SEPARATE = 0.1
 FEWEST_VALUES = 6
 """Different numbers or times from which a line and a bend say it in clearly fewer words than a shift of each."""
@@ -108,6 +117,15 @@ class Explaining:
     between: bool = False
     """Whether it is of what adding up leaves between combinations."""
 
+    of_classes: bool = False
+    drifts: bool = False
+    """Whether a line and a bend explain most of that."""
+
+    def named(self, tried: int) -> bool:
+        """Whether it is no chance, so many columns tried, and not little."""
+        chance, much = OF_CLASSES if self.of_classes else (BY_CHANCE, MUCH)
+        return self.p_value * tried < chance and self.share >= much
+
     @property
     def what(self) -> str:
         return "what adding up leaves between combinations" if self.between else "the scatter that the factors leave"
@@ -131,10 +149,11 @@ def unnamed(
         numbers = {**lines, **{n: "linear" for n in others if kinds.get(n) == "number"}}
         how_here = {**how, "missing": "drop", "numbers": numbers}
         read = read_tables([table], [*factors, *blocks, *others], once=True, **how_here)[0]
-        if read.target is None or not read.target.numeric:
+        if read.target is None:
             return []
         known, at = _combinations(read, len(factors), order, lines)
-        x = _effects(read, known, at, len(blocks), alone)
+        by_cell = alone or not read.target.numeric
+        x = _effects(read, known, at, len(blocks), by_cell)
         if x is not None:  # else without the columns that keep rows of a combination apart
             break
     else:
@@ -148,15 +167,18 @@ def unnamed(
         )
         for k, name in enumerate(names, len(factors) + len(blocks))
     ]  # fmt: skip
-    y, count = target.mean[told] if scale is None else scale.forth(target.mean[told]), target.count[told]
-    weighed, weight = how.get("weights"), worth_in(x, target.of(told), None if scale is None else y)
+    plain = target.of(told) if target.numeric else None
+    answers = _as_numbers(target.of(told)) if plain is None else [plain if scale is None else scaled(plain, scale)]
+    y, count = answers[0].mean, answers[0].count
+    weighed, weight = how.get("weights"), worth_in(x, answers[0], None if scale is None else y)
     ways = [column.ways(np.sqrt(weight)) for column in columns]
+    single = plain is not None and bool((count == 1).all())
     numbers_ = [(k, c.order) for k, c in enumerate(columns) if kinds.get(names[k]) == "number" and c.order is not None]
-    counted = [(k, n) for k, n in numbers_ if counts_cases(n, names[k])] if (count == 1).all() and not weighed else []
+    counted = [(k, n) for k, n in numbers_ if counts_cases(n, names[k])] if single and not weighed else []
     few = by_cases(x, y, counted) if counted else None
     said = [] if few is None else [words(names[few.place], few)]
-    given = target.mean[told]
-    made = (computed.quotient(given, numbers_) or computed.share_of(given, counted)) if (count == 1).all() else None
+    given = plain.mean if plain is not None and single else None
+    made = None if given is None else computed.quotient(given, numbers_) or computed.share_of(given, counted)
     if made is not None and (made.part is not None or not said):
         part, n = None if made.part is None else names[made.part], dict(numbers_)[made.whole]
         for place in (made.whole,) if made.part is None else (made.part, made.whole):
@@ -165,24 +187,31 @@ def unnamed(
         said += [computed.words(quoted(how["target"]), part, names[made.whole], n, counts)]
     if weighed in names:
         ways[names.index(weighed)] = []
-    found, apart = each(x, y, count, float(target.spread.sum()), ways, weight=weight), list[Explaining]()
+    of_each = (each(x, one.mean, count, float(one.spread.sum()), ways, weight=weight, part=by_cell) for one in answers)
+    found, apart = _surest(of_each), list[Explaining]()
     means, sums = Means(at, count), _effects(read, known, at, len(blocks), False) if alone else None
     if sums is not None:
         there, once = [[means.way(way) for way in of_one] for of_one in ways], np.ones(len(known.codes), dtype=np.int64)
-        apart = [replace(one, between=True) for one in each(means.of(sums), means.of(y)[:, 0], once, 0.0, there, True)]
-    if (best := likeliest([*found, *apart])) is not None:
+        x_means, y_means = means.of(sums), [means.of(one.mean)[:, 0] for one in answers]
+        apart = [
+            replace(one, between=True) for one in _surest(each(x_means, y, once, 0.0, there, True) for y in y_means)
+        ]
+    every = [replace(one, of_classes=plain is None) for one in [*found, *apart]]
+    if (best := likeliest(every)) is not None:
         note, much = (
-            _words(names[best.place], best, kinds, columns[best.place]),
+            _words(names[best.place], best, kinds, columns[best.place], target.classes),
             f"{per_cent(best.share)} of {best.what}",
         )
         gist = f"Column {quoted(names[best.place])}, which is not named, explains {much}: a note says what to do."
         name, column = names[best.place], columns[best.place]
         levels = [str(level) for level in read.space[name].levels or ()]
         kind = "time" if times.are_days(levels) else kinds.get(name, "")
-        moving = Moving(name, kind, best.lined, best.lined and _numbers_rows(column.order), best.between)
+        named = [one for one in every if one.drifts and one.named(best.tried)]
+        drifts = {names[one.place]: columns[one.place].several and plain is not None for one in named}
+        moving = Moving(name, kind, best.lined, best.lined and _numbers_rows(column.order), best.between, drifts)
         return [Headed(note, gist if best.share >= MOST else "", moving), *said]
-    told_of = {one.place for one in apart}
-    for place, column in enumerate(columns if sums is not None and count.sum() > len(known.codes) else []):
+    told_of, several = {one.place for one in apart}, plain is not None and count.sum() > len(known.codes)
+    for place, column in enumerate(columns if sums is not None and several else []):
         if place in told_of or column.levels is None or _measured(column):
             continue
         if kept_to(known, at, column.levels):
@@ -190,12 +219,33 @@ def unnamed(
     return said
 
 
+def _as_numbers(target: Target) -> list[Target]:
+    """Of each class (of two, of one) the share of it among rows: what differs in its chance differs in its mean."""
+    common = np.argsort(-(target.count @ target.mean), kind="stable")[:MOST_CLASSES]
+    found = []
+    for k in common[: 1 if target.mean.shape[1] == 2 else None]:
+        share = target.mean[:, k]
+        found.append(replace(target, classes=None, mean=share, spread=target.count * share * (1 - share)))
+    return found
+
+
+def _surest(of_each: Iterable[Sequence[Explaining]]) -> list[Explaining]:
+    """Of each column what it explains of the answers, one of several, that it explains most surely."""
+    several, best = list(of_each), dict[int, Explaining]()
+    for one in (replace(one, p_value=one.p_value * len(several)) for found in several for one in found):
+        if one.place not in best or one.p_value < best[one.place].p_value:
+            best[one.place] = one
+    return list(best.values())
+
+
 def _numbers_rows(order: Floats | None) -> bool:
     """Whether these number the rows, from 1 on or without a gap."""
     return order is not None and numbers_runs(order) and len(np.unique(order)) == len(order)
 
 
-def _words(name: str, found: Explaining, kinds: Mapping[str, Kind], column: Beside) -> str:
+def _words(
+    name: str, found: Explaining, kinds: Mapping[str, Kind], column: Beside, classes: Sequence[str] | None
+) -> str:
     beside = f", corrected for the {found.tried} columns looked at" if found.tried > 1 else ""
     chance = f"p = {found.p_value:.1g}" if found.p_value >= 1e-4 else "p below 0.0001"
     first = f"column {quoted(name)}, which is not named, explains {per_cent(found.share)} of {found.what}"
@@ -209,6 +259,10 @@ def _words(name: str, found: Explaining, kinds: Mapping[str, Kind], column: Besi
         return (
             f"{first}there before the answers, as a temperature is, {factor}, and answers are asked at its values; "
             f"{leave}."
+        )
+    if classes is not None:
+        return (
+            f"{first}there before the answers, as a day or an operator is, {for_classes(name, len(classes))}; {leave}."
         )
     if not found.lined or column.several:
         named = f"name it with {block}, and its shifts are taken off"
@@ -229,6 +283,12 @@ def _words(name: str, found: Explaining, kinds: Mapping[str, Kind], column: Besi
         f"{first}there before the answers, as the number of a run is, {bins} takes its shifts off in {BINS} steps; "
         f"if it measures something, {factor}; {leave}."
     )
+
+
+def for_classes(name: str, classes: int) -> str:
+    """What to do about a column whose shifts cannot be taken off, as answers are classes."""
+    numbers = f"write the classes as 0 and 1 and name it with --target-kind number {option('block', name)}"
+    return f"name it, or its weeks or parts, as a factor{f', or {numbers}' if classes == 2 else ''}"
 
 
 def _others(
@@ -311,16 +371,17 @@ def likeliest(found: Sequence[Explaining]) -> Explaining | None:
     if not found:
         return None
     best = min(found, key=lambda one: one.p_value)
-    best = replace(best, p_value=best.p_value * len(found), tried=len(found))
-    return best if best.p_value < BY_CHANCE and best.share >= MUCH else None
+    named = best.named(len(found))
+    return replace(best, p_value=best.p_value * len(found), tried=len(found)) if named else None
 
 
 def each(
     x: Floats, y: Floats, count: Ints, within: float, columns: Sequence[Sequence[Way]], dealt: bool = False,
-    weight: Floats | None = None,
+    weight: Floats | None = None, part: bool = False,
 ) -> list[Explaining]:  # fmt: skip
     """What each column that can be tried explains, by the best of its ways; ``dealt``: which has to stand when the
-    column is dealt anew; ``weight``: what each answer is worth, else as many rows as it has."""
+    column is dealt anew; ``weight``: what each answer is worth, else as many rows as it has; ``part``: whether
+    only those directions of a column are left aside that x tells, not all of it."""
     weight = count.astype(np.float64) if weight is None else weight
     root = np.sqrt(weight)
     u, sizes, _ = np.linalg.svd(x * root[:, None], full_matrices=False)
@@ -335,12 +396,14 @@ def each(
     for place, column in enumerate(columns):
         tried = list[tuple[float, float, bool]]()
         for way in column:
-            into, more = way.into, way.into.shape[0] - 1
+            into, size = way.into, way.into.shape[0]
+            apart, axes = np.linalg.eigh(np.eye(size) - (into @ q) @ (into @ q).T)
+            first = max(1, int((apart < SEPARATE).sum())) if part else 1
+            more = size - first
             free = len(left) - q.shape[1] - more
-            apart, axes = np.linalg.eigh(np.eye(more + 1) - (into @ q) @ (into @ q).T)
-            if not more or free < LEAST_FREEDOM or apart[1] < SEPARATE:
+            if more < 1 or free < LEAST_FREEDOM or apart[first] < SEPARATE:
                 continue
-            own, scored = (float(((axes[:, 1:].T @ (into @ e)) ** 2 / apart[1:]).sum()) for e in (left, scores))
+            own, scored = (float(((axes[:, first:].T @ (into @ e)) ** 2 / apart[first:]).sum()) for e in (left, scores))
             rest = max(float(scores @ scores) - scored, 1e-300)
             p_value = float(fdtrc(more, free, scored / more * free / rest))
             if dealt and p_value < BY_CHANCE:
@@ -348,5 +411,6 @@ def each(
             tried.append((p_value, 1 - (whole - own) / (rows - more) / (whole / rows), way.lined))
         if tried:
             p_value, share, lined = min(tried)
-            found.append(Explaining(place, share, p_value * len(tried), 1, lined))
+            drifts = any(along and p < BY_CHANCE and lesser >= DRIFTS * share for p, lesser, along in tried)
+            found.append(Explaining(place, share, p_value * len(tried), 1, lined, drifts=drifts))
     return found

@@ -15,6 +15,7 @@ from recombine.checks.forecasts.apart import Apart
 from recombine.checks.forecasts.gaps import Gap
 from recombine.checks.forecasts.harder import Harder
 from recombine.checks.forecasts.own_range import OwnRange
+from recombine.checks.headed import Drift
 from recombine.checks.holes.ends_early import EndsEarly
 from recombine.checks.holes.never_run import NeverRun
 from recombine.checks.holes.unreached import Corner
@@ -141,6 +142,8 @@ class Forecast:
     """Whether an interaction may hide behind single effects: then nothing that is left out shows what is asked."""
     unrun: NeverRun | None = None
     """The part of a fraction that was never run, where what is asked about lies in it."""
+    drift: Drift | None = None
+    """A drift that was found and that could hardly be told from what a factor does: the forecast supposes none."""
     corner: Corner | None = None
     """Asked combinations that nothing seen reaches, where these are many."""
     series: Series | None = None

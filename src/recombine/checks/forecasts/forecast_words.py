@@ -92,6 +92,8 @@ def level(forecast: Forecast) -> str:
         return "if no interaction hides behind a single effect"
     if forecast.unrun is not None:
         return "if nothing acts that would show only in the fraction that was never run"
+    if forecast.drift is not None:
+        return f"if nothing drifts over {quoted(forecast.drift.column)}"
     if forecast.cut_as_asked:
         return "meant for 90 %, held about 6 times in 7 on real panels whose series end early"
     if forecast.corner is not None:

@@ -62,12 +62,15 @@ def nowhere_shown(result: CheckResult) -> str:
 
 
 def spoilt(result: CheckResult) -> str:
-    """What among the seen answers answers no question, so that nothing tried on them holds."""
+    """What among the seen answers answers no question, or moves them, so that nothing tried on them holds."""
     if result.units:
         return "some rows seem to be in another unit, a note names them"
     if result.coded:
         return "some answers may be codes for missing, a note names them"
-    return "some levels are totals of others, a note names them" if result.totals else ""
+    if result.totals:
+        return "some levels are totals of others, a note names them"
+    told = result.forecast
+    return told.drift.words if told is not None and told.drift is not None else ""
 
 
 def _not_on_its_scale(found: Forecast) -> str:

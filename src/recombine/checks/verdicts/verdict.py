@@ -7,7 +7,8 @@ verdict  the worst status of all asked combinations; where that is "determined" 
          interval does not reach beyond all that seen answers differ by, curves are known between the seen values of
          numbers that are asked about there, and slopes where a level was not seen so far out, what is asked about does
          not lie in the part of a fraction that was never run or in a corner that nothing seen reaches, none of the
-         answers looks like a code for missing, and no level is a total of others ("assumption unsupported"); if they
+         answers looks like a code for missing, no level is a total of others, and no drift that is found could hardly
+         be told from a factor ("assumption unsupported"); if they
          contradict it in the answer's own units and both hold on the scale of the recommended rule, it is "determined
          on a log scale"
 """
