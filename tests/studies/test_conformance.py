@@ -19,6 +19,7 @@ from recombine.studies.claims import Value
 from recombine.studies.committed import carried, read_results, verdicts
 from recombine.studies.conformance import unfailing
 from recombine.studies.study import Study
+from recombine.studies.variation import asked
 
 RESULTS = Path(__file__).parents[2] / "results"
 MEMBERS = 2
@@ -32,7 +33,8 @@ def study(request: pytest.FixtureRequest) -> Study[Any]:
 
 @pytest.fixture(scope="module")
 def smoke(study: Study[Any], shared_store: Path) -> StudyResult:
-    return run_study(study, "smoke", store=shared_store, members=MEMBERS, device="cpu")
+    members = MEMBERS if asked(study, "smoke", MEMBERS) else None  # as many as there are is refused
+    return run_study(study, "smoke", store=shared_store, members=members, device="cpu")
 
 
 @pytest.fixture(scope="module")
