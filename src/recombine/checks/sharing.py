@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import shlex
 from collections.abc import Sequence
 from contextlib import suppress
 from dataclasses import replace
@@ -24,6 +23,7 @@ from recombine.checks.judging import Judged, beside_factor, one_or_the_other, te
 from recombine.checks.rules.scales import scaled
 from recombine.errors import InputError
 from recombine.space import quoted
+from recombine.support.pasted import option
 from recombine.support.table import Table, read_tables
 
 NTH = ("first", "second", "third", "fourth")
@@ -132,12 +132,12 @@ def _without_slopes(
 
 
 def _by_value(found: Within) -> str:
-    names, numeric = " and ".join(map(quoted, found.names)), " ".join(shlex.quote(name) for name in found.names)
+    names = " and ".join(map(quoted, found.names))
     return (
         f"rows in one bin of {names} differ by their exact values: slopes within bins explain {per_cent(found.share)} "
         f"of what rows of combinations differ by ({_chance(found.p_value)}). The scatter of repeats {NO_NOISE}, and "
-        f"adding up is tested with these slopes taken off. More bins tell more of {names}, or all of it --numeric "
-        f"{numeric}."
+        f"adding up is tested with these slopes taken off. More bins tell more of {names}, or all of it "
+        f"{option('numeric', *found.names)}."
     )
 
 
