@@ -128,6 +128,11 @@ FAITHFUL = (("cd3", 10), ("equivalence", 10))
 ALL_STEPS = (("cd3", 5), ("cd3", 15), ("cd3", 20), ("equivalence", 5), ("equivalence", 15), ("cd2", 0))
 """Where the paper's maps, rate and steps together were trained later: figures that were missed, and what stood beside
 them as reason had been tried at 10 pixels alone; and one that matched, perhaps by two deviations that cancel."""
+ALL_STEPS_LATER = (("both", 20), ("interpolation", 20), ("extrapolation", 20), ("asymmetric", 20), ("both", 15),
+                   (FEW_ANCHORS, 10), ("equivalence", 20), ("both", 10), ("both", 5), (FEW_ANCHORS, 5), ("both", 0),
+                   ("equivalence", 0))  # fmt: skip
+"""Where they were trained last: every figure of ConvNets that was missed still, and the ends of equivalence. Answers
+that are sums have slopes of trained images too, as the paper's regression weighs them."""
 FURTHER = ("both", "asymmetric")
 """Sets that were trained last beyond distance 0, and are asked with trained images too."""
 LARGE = {
@@ -282,7 +287,9 @@ def images(size: Size, members: int | None) -> dict[str, Setting]:
         wanted += [("convnet-own", name, places.get(d, "between"), d) for name, d in OWN]
         alike = ("convnet-faithful", "convnet-constant")
         wanted += [(net, name, "between", d) for net, (name, d) in product(alike, FAITHFUL)]
-        wanted += [("convnet-faithful", name, places.get(d, "between"), d) for name, d in ALL_STEPS]
+        wanted += [
+            ("convnet-faithful", name, places.get(d, "between"), d) for name, d in (*ALL_STEPS, *ALL_STEPS_LATER)
+        ]
         wanted += [("convnet-more", name, places.get(d, "between"), d) for name, d in MORE]
         wanted += [(net, name, "near", 0) for net in ("resnet", "vit") for name in ("cd3", "cd1")]
         wanted += [("vit-long", "interpolation", "near", 0)]
@@ -318,7 +325,7 @@ def _image(
                   *(() if colour else (Measured(measure="kernel_leak", at=(0, -1),
                                                 arguments={"layers": network.layers[-1], "count": 2 * size.count}),)),
                   *((Measured(measure="leak", name="leak_trained", arguments={"count": size.count, "trained": True}),)
-                    if size.small or (distance and name in FURTHER) or more else ())),
+                    if size.small or (distance and name in FURTHER) or more or (slow and not signs) else ())),
     )  # fmt: skip
     paper = Faithful(steps=full, members=10, data=("task.task.examples_seen", examples))
     if colour:
