@@ -59,6 +59,7 @@ def curves(
     if low and high:
         # A member more or less gives no interval; the line goes on, the band has a gap.
         data = data.with_columns(pl.col("low", "high").fill_nan(None))
+        data = data.with_columns(alone=_alone(data))
 
     name = plain(y_title or y) + (_over(table, count) if low and high else "")
 
@@ -69,7 +70,7 @@ def curves(
     domain = alt.Scale(domain=list(y_domain)) if y_domain else alt.Scale(zero=False, nice=True)
     height = round(min(260, max(110, 0.62 * inner)))
     ticks = alt.Axis(tickCount=5 if height > 130 else 3, grid=True)
-    y_axis = alt.Y("y:Q", title=name, scale=domain, axis=ticks)
+    y_axis, low_end = alt.Y("y:Q", title=name, scale=domain, axis=ticks), alt.Y("low:Q", title=name, scale=domain)
 
     datasets = Datasets()
     base = alt.Chart(datasets.add(data))
@@ -77,7 +78,9 @@ def curves(
     leaves = y_domain is not None and not data["y"].drop_nulls().drop_nans().is_between(*y_domain).all()
     lines = base.mark_line(strokeWidth=2, clip=leaves).encode(x=x_axis, y=y_axis)
     points = base.mark_point(filled=True, size=34, opacity=1).encode(x=x_axis, y=y_axis)
-    band = base.mark_area(opacity=0.18, clip=True).encode(x=x_axis, y=alt.Y("low:Q", title=name), y2=alt.Y2("high:Q"))
+    band = base.mark_area(opacity=0.18, clip=True).encode(x=x_axis, y=low_end, y2=alt.Y2("high:Q"))
+    bars = base.transform_filter("datum.alone").mark_rule(strokeWidth=5, opacity=0.3)
+    bars = bars.encode(x=x_axis, y=low_end, y2=alt.Y2("high:Q"))
     if group:
         key = key_of(names, total, symbolType="stroke", symbolSize=300, offset=10 if facet else 30)
         colours, dashes = (scale_of(names, dealt(known, looks)) for looks in (theme.PALETTE, theme.DASHES))
@@ -86,19 +89,29 @@ def curves(
             strokeDash=alt.StrokeDash("group:N", legend=key, scale=dashes),
         )
         fill = alt.Fill("tint:N", scale=None, legend=None)
-        band = band.encode(fill=fill)
+        band, bars = band.encode(fill=fill), bars.encode(stroke=alt.Stroke("tint:N", scale=None, legend=None))
         points = points.encode(fill=fill, shape=alt.Shape("shape:N", scale=None, legend=None))
     else:
-        lines, band, points = (part.encode(color=alt.value(theme.PALETTE[0])) for part in (lines, band, points))
+        lines, band, bars, points = (
+            part.encode(color=alt.value(theme.PALETTE[0])) for part in (lines, band, bars, points)
+        )
     once = base.transform_aggregate(rows="count()", groupby=["facet"])
     rule = once.mark_rule(color=theme.RULE, strokeDash=[3, 3]).encode(y=alt.datum(reference))
     few = data["x"].n_unique() <= MARKED
-    shown = [rule] * (reference is not None) + [band] * bool(low and high) + [lines] + [points] * few
+    lone = "alone" in data.columns and data["alone"].any()
+    shown = [rule] * (reference is not None) + [band] * bool(low and high) + [bars] * lone + [lines] + [points] * few
     chart = alt.layer(*shown).properties(width=inner, height=height)
     if not facet:
         return theme.style(chart.properties(autosize=alt.AutoSizeParams(type="fit-x", contains="padding")), datasets)
     facet_by = alt.Facet("facet:N", sort=panels, title=None, header=heads(panels, inner, name))
     return theme.style(chart.facet(facet_by, columns=across, spacing=24), datasets)
+
+
+def _alone(data: pl.DataFrame) -> pl.Expr:
+    """Where a line has one interval, of which a band would show nothing."""
+    line = [name for name in ("group", "facet") if name in data.columns]
+    known = pl.col("low").is_not_null()
+    return known & ((known.sum().over(line) if line else known.sum()) == 1)
 
 
 def _over(table: pl.DataFrame, count: str) -> str:

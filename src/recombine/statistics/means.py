@@ -112,9 +112,10 @@ def summarise(table: pl.DataFrame, value: str, by: Sequence[str]) -> pl.DataFram
     import polars as pl
 
     rows = []
+    kept = {name: table.schema[name] for name in by} | dict.fromkeys(("mean", "low", "high"), pl.Float64)
     for group, part in table.group_by(by, maintain_order=True):
         values = part[value].drop_nulls().to_numpy().astype(np.float64)
         figure = interval(values[np.isfinite(values)])
         summary = {"mean": figure.mean, "low": figure.low, "high": figure.high, "members": figure.count}
         rows.append(dict(zip(by, group, strict=True)) | summary)
-    return pl.DataFrame(rows, infer_schema_length=None)
+    return pl.DataFrame(rows, kept | {"members": pl.Int64})

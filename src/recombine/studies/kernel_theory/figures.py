@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 import polars as pl
 
 from recombine.statistics import summarise
 from recombine.studies.charts import chart, curves, dots, drawn, scatter
-from recombine.studies.kernel_theory.claims import CONTEXT_ACCURACY, EQUIVALENCE_ACCURACY
+from recombine.studies.kernel_theory.claims import CONTEXT_ACCURACY, EQUIVALENCE_ACCURACY, MAPS, SETS, SLOPES
 from recombine.studies.kernel_theory.settings import FEW_ANCHORS
 
 LOG_SIGMA = "log₁₀ σ  (rich ← → lazy)"
@@ -23,7 +24,7 @@ WHEN = {"predicted_start": "before training", "predicted_end": "after training",
 CONTEXTS = (pl.col("network") == "convnet-published") & TASK.is_in(list(CD))
 BY_DISTANCE = CONTEXTS | (CONVNET & (TASK != FEW_ANCHORS) & ~(TASK.is_in(list(CD)) & CONTEXTS.any()))
 """Sets that have a claim of their own at each distance, context dependence as the paper draws it where that was run."""
-AS_PAPER, SAME, OTHER = "as the paper trains", "a tenth as long, same maps", "a tenth as long, other maps"
+AS_PAPER, SAME, OTHER = "as the paper trains", "fewer steps, same maps", "fewer steps, other maps"
 TRAINED = {"convnet-faithful": AS_PAPER, "convnet-own": SAME, "convnet": OTHER, "convnet-published": OTHER}
 PUBLISHED = {"cd3": CONTEXT_ACCURACY[3], "equivalence": EQUIVALENCE_ACCURACY}
 TRAINED_BOTH_WAYS = pl.col("network").is_in([*TRAINED]) & (
@@ -66,23 +67,43 @@ def _picked(table: pl.DataFrame) -> pl.DataFrame:
 
 
 def _trained(table: pl.DataFrame) -> pl.DataFrame:
-    """Means of each kind of networks at each distance, and what was published where some are trained as there."""
-    of = table.with_columns(pl.col("network").replace_strict(TRAINED, return_dtype=pl.String).alias("trained"))
-    means = summarise(of, "unseen_accuracy", ["task", "trained", "distance"])
+    """Accuracies of each kind of networks at each distance."""
+    return _beside_published(_named(table, TRAINED), "unseen_accuracy", PUBLISHED)
+
+
+def _as_read(table: pl.DataFrame) -> pl.DataFrame:
+    """Slopes of new and of trained images, averaged, of each kind of networks at each distance."""
+    both = _named(table, dict.fromkeys(MAPS, OTHER) | {"convnet-faithful": AS_PAPER})
+    return _beside_published(both, "slope", SLOPES, unit=["network", "member"])
+
+
+def _named(table: pl.DataFrame, kinds: Mapping[str, str]) -> pl.DataFrame:
+    return table.with_columns(pl.col("network").replace_strict(kinds, return_dtype=pl.String).alias("trained"))
+
+
+def _beside_published(
+    of: pl.DataFrame, value: str, published: Mapping[str, Mapping[int, float]], unit: Sequence[str] = ()
+) -> pl.DataFrame:
+    """Means at each distance, and what was published where some are trained as there."""
+    at = ["task", "trained", "distance"]
+    means = summarise(of.group_by(*at, *unit).agg(pl.col(value).mean()) if unit else of, value, at)
     beside = set(means.filter(pl.col("trained") == AS_PAPER)["task"])
     printed = [{"task": task, "trained": "published", "distance": at, "mean": value}
-               for task, values in PUBLISHED.items() if task in beside for at, value in values.items()]  # fmt: skip
+               for task, values in published.items() if task in beside for at, value in values.items()]  # fmt: skip
     schema = {name: means.schema[name] for name in ("task", "trained", "distance", "mean")}
     return pl.concat([means, pl.DataFrame(printed, schema)], how="diagonal").sort("task", "trained", "distance")
 
 
-def _draw_trained(means: pl.DataFrame) -> Any:
-    from recombine.figures import curves
+def _draw_trained(y_title: str, least: float = 0.0) -> Callable[[pl.DataFrame], Any]:
+    def draw(means: pl.DataFrame) -> Any:
+        from recombine.figures import curves
 
-    return curves(
-        means, "distance", "mean", "trained", "low", "high", facet="task", y_domain=(0.0, 1.0),
-        x_title="distance between the images (pixels)", y_title="accuracy on unseen combinations",
-    )  # fmt: skip
+        return curves(
+            means, "distance", "mean", "trained", "low", "high", facet="task", y_domain=(least, 1.0),
+            x_title="distance between the images (pixels)", y_title=y_title,
+        )  # fmt: skip
+
+    return draw
 
 
 def _draw_distance(rows: pl.DataFrame) -> Any:
@@ -122,7 +143,10 @@ FIGURES = (
     drawn("distance", "What the distance between images changes", BY_DISTANCE, table="networks", draw=_draw_distance,
           names={"task": CD}),
     drawn("trained", "What the training of image networks changes", TRAINED_BOTH_WAYS, table="networks",
-          draw=_draw_trained, prepare=_trained, names={"task": CD}),
+          draw=_draw_trained("accuracy on unseen combinations"), prepare=_trained, names={"task": CD}),
+    drawn("as-read", "Slopes of new and of trained images, as the paper reads them", TASK.is_in(list(SETS)),
+          pl.col("network").is_in(["convnet-faithful", *MAPS]), table="trained",
+          draw=_draw_trained("slope on unseen pairs", 0.4), prepare=_as_read, names={"task": SETS}),
     curves("along", "Slopes of image networks along training", ADDS, pl.col("place") != "between", table="along",
            x="step", y="slope", by="task", facet="apart",
            prepare=lambda rows: rows.with_columns(pl.format("{} pixels apart", "distance").alias("apart")),

@@ -81,11 +81,12 @@ def ordered(networks: pl.DataFrame) -> pl.DataFrame:
 
 def weights(kernels: pl.DataFrame) -> pl.DataFrame:
     """Sizes of the parts of a kernel machine's predicted signs, beside the paper's: the least sum over sub-combinations
-    that training has, regressed over all combinations. Signs are known where all unseen ones are right, or none."""
+    that training has, regressed over all combinations. Each unseen one has the mean sign of them all, which is that of
+    each where all are right, or none, as they are; where that is not known, none."""
     rows = []
-    fits = kernels.filter(sweep="depth", fit="hard margin")
+    fits = kernels.filter(sweep="depth", fit="hard margin").with_columns(pl.col("right").fill_null(0.5))
     for problem, kernel, right in fits.select("problem", "kernel", "right").iter_rows():
-        if (printed := WEIGHTS.get((problem, kernel))) is None or right not in (0.0, 1.0):
+        if (printed := WEIGHTS.get((problem, kernel))) is None:
             continue
         asked = context_dependence(int(problem[-1]))
         signs = np.concatenate([asked.targets, asked.test_targets * (2 * right - 1)])
