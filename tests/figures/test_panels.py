@@ -50,6 +50,18 @@ def test_a_group_looks_alike_in_all_charts_of_a_figure() -> None:
     assert scale["range"] != other["range"]
 
 
+def test_an_interval_that_stands_alone_is_a_bar() -> None:
+    one = TABLE.filter(pl.col("panel") == "one")
+    alone = curves(one.filter((pl.col("who") == "c") | (pl.col("x") == 1)), "x", "y", "who", "low", "high")
+    (rows,) = specification(alone)["datasets"].values()
+    assert [row["alone"] for row in rows] == [row["group"] == "b" for row in rows]
+    bars = [
+        [layer["mark"]["type"] for layer in specification(chart)["layer"]].count("rule")
+        for chart in (alone, curves(one, "x", "y", "who", "low", "high"))
+    ]
+    assert bars == [1, 0]
+
+
 def test_a_chart_with_a_reference_keeps_its_grid() -> None:
     plain, with_line = (
         to_svg(curves(TABLE.filter(pl.col("panel") == "one"), "x", "y", "who", reference=reference)).count(

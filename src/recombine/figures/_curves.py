@@ -99,7 +99,8 @@ def curves(
     rule = once.mark_rule(color=theme.RULE, strokeDash=[3, 3]).encode(y=alt.datum(reference))
     few = data["x"].n_unique() <= MARKED
     lone = "alone" in data.columns and data["alone"].any()
-    shown = [rule] * (reference is not None) + [band] * bool(low and high) + [bars] * lone + [lines] + [points] * few
+    dots = [points] if few else [points.transform_filter("datum.alone")] * lone
+    shown = [rule] * (reference is not None) + [band] * bool(low and high) + [bars] * lone + [lines] + dots
     chart = alt.layer(*shown).properties(width=inner, height=height)
     if not facet:
         return theme.style(chart.properties(autosize=alt.AutoSizeParams(type="fit-x", contains="padding")), datasets)
