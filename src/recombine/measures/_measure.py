@@ -15,7 +15,7 @@ from recombine.measures.answering import Asked, answers_of, ask
 from recombine.measures.as_ensemble import as_ensemble
 from recombine.measures.counted import what_counts
 from recombine.measures.probes_of_model import redundant_influence, reentanglement, superposed, taken
-from recombine.measures.readers import spreads
+from recombine.measures.read_numbers import spreads
 from recombine.mechanisms import Answers, Finding, MeasureResult, measure_estimator
 from recombine.mechanisms._judge import FITTED, MARGIN, judge
 from recombine.mechanisms.answers.names import share
@@ -102,7 +102,7 @@ def measure(
         others = _others(against, task, asked, batch_size, seed, answers.kind)
         by_itself = [judge(one, no_rules=reason, fitted=fitted, margin=margin, noise=noise, seed=seed) for one in each]
         if noise is not None and answers.classes is None:
-            noise *= float(np.sqrt(np.mean(spreads(task, answers.target.shape[1]) ** -2.0)))
+            noise *= float(np.sqrt(np.mean(spreads(task, answers.target.shape[1], places) ** -2.0)))
         judged = partial(
             judge, answers, others=others, no_rules=reason, fitted=fitted, margin=margin, noise=noise, seed=seed,
             settings={"count": asked.count or count, "combinations": combinations, "factors": list(task.space.names)},
