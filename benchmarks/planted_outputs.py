@@ -110,3 +110,22 @@ def several_labels_with_missing_ones(rng: np.random.Generator) -> Planted:
 @learner
 def failing_labels_with_missing_ones(rng: np.random.Generator) -> Planted:
     return Planted(labels(rng, True), FAILS)
+
+
+@learner
+def several_numbers_with_heavy_tails(rng: np.random.Generator) -> Planted:
+    """All are right: the more numbers there are, the more often one looks wrong by chance."""
+    table = Outputs(rng)
+    return Planted(table.measured(table.noisy(heavy=True), table.right, nn.MSELoss()), ("composes", "unclear"))
+
+
+@learner
+def one_of_several_numbers_that_fails(rng: np.random.Generator) -> Planted:
+    """At each unseen combination it is off by about half of its spread, up or down; all other numbers are right."""
+    table = Outputs(rng, 5)
+    said = table.right.copy()
+    spread = table.right[:, 0].std()
+    said[table.unseen, 0] += (
+        rng.uniform(0.4, 0.8) * spread * rng.choice([-1, 1], SIDE**2)[table.codes @ [SIDE, 1]][table.unseen]
+    )
+    return Planted(table.measured(table.noisy(), said, nn.MSELoss()), FAILS)

@@ -51,7 +51,9 @@ def what_counts(ensemble: Ensemble, task: Task) -> tuple[Task, Tensor | None, li
     notes, labelled = [], places.reshape(len(places), -1).any(1)
     if not labelled.all():
         if not (labelled & task.trained_on).any():
-            raise InputError("no row that is trained on has a label, by the loss; look at its targets and ignore_index.")
+            raise InputError(
+                "no row that is trained on has a label, by the loss; look at its targets and ignore_index."
+            )
         notes.append(
             f"{int((~labelled).sum()):,} of {len(labelled):,} rows {why}, and were left out: they have no label."
         )
@@ -69,13 +71,13 @@ def what_counts(ensemble: Ensemble, task: Task) -> tuple[Task, Tensor | None, li
 
 def _of_many(places: Tensor, why: str) -> str:
     """What is told of long answers, which are looked at as a whole."""
+    count, whole = f"{int((~places).sum()):,} of {places.numel():,} places", f"more than {KEPT} numbers are looked at"
     if why == NO_NUMBERS:
         raise InputError(
-            f"{int((~places).sum()):,} of {places.numel():,} places of targets are no numbers (NaN), and answers of more "
-            f"than {KEPT} numbers are looked at as a whole; fill them in, or leave out these rows or these places."
+            f"{count} of targets are no numbers (NaN), and answers of {whole} as a whole; fill them in, or leave out "
+            "these rows or these places."
         )
-    return f"{int((~places).sum()):,} of {places.numel():,} places of answers {why}, and count all the same: answers of " \
-           f"more than {KEPT} numbers are looked at as a whole."
+    return f"{count} of answers {why}, and count all the same: answers of {whole} as a whole."
 
 
 def _filled(task: FixedTask, places: Tensor) -> FixedTask:
@@ -87,8 +89,8 @@ def _filled(task: FixedTask, places: Tensor) -> FixedTask:
         which = bare.nonzero()[:, 0].tolist()
         more = f" (nor have {len(which) - 1:,} others)" * (len(which) > 1)
         raise InputError(
-            f"number {which[0] + 1} of the {len(bare):,} of an answer has no label in training, by the loss{more}: leave "
-            "it out of the targets, and of what the model gives."
+            f"number {which[0] + 1} of the {len(bare):,} of an answer has no label in training, by the loss{more}: "
+            "leave it out of the targets, and of what the model gives."
         )
     first = targets[counts.int().argmax(0), torch.arange(targets.shape[1], device=targets.device)]
     filled._targets = torch.where(counts, targets, first).reshape(task._targets.shape)

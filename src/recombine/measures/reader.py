@@ -162,8 +162,8 @@ class Reader(ABC):
                         "whole; measure each by itself: its column of the targets, and a model that gives it alone."
                     )
             self.lacking = (
-                f"{int((~kept).sum()):,} of {len(kept):,} combinations lack a label altogether, or in training, and are "
-                "judged by their other labels alone, each by itself."
+                f"{int((~kept).sum()):,} of {len(kept):,} combinations lack a label altogether, or in training, and "
+                "are judged by their other labels alone, each by itself."
             )
         return answers.at(kept)
 
