@@ -170,9 +170,9 @@ def _batches(
     assert isinstance(task, FixedTask)
     dtype = ensemble.flat.dtype
     for start in range(0, len(asked.rows), batch_size):
-        rows = torch.as_tensor(asked.rows[start : start + batch_size])
-        inputs, targets = task._gather(rows.to(ensemble.device))
+        some = torch.as_tensor(asked.rows[start : start + batch_size])
+        inputs, targets = task._gather(some.to(ensemble.device))
         parts = tuple(p.to(dtype) if p.is_floating_point() else p for p in positional(inputs))
         targets = targets.to(dtype) if targets.is_floating_point() else targets
-        counts = None if asked.places is None else asked.places[rows]
+        counts = None if asked.places is None else asked.places[some]
         yield ensemble.predict(parts), targets, asked.cells[start : start + batch_size], counts

@@ -129,10 +129,10 @@ class Numbers(Reader):
     @property
     def counts(self) -> NDArray[np.int64]:
         own = (self.labelled > 0).sum(axis=1)
-        return np.floor(self.labelled.sum(axis=1) / np.maximum(own, 1)).astype(np.int64)
+        return np.asarray(np.floor(self.labelled.sum(axis=1) / np.maximum(own, 1)), dtype=np.int64)
 
     def complete(self, labels: FloatArray) -> NDArray[np.bool_]:
-        return (labels > 0).all(axis=1)
+        return np.asarray((labels > 0).all(axis=1))
 
     def errors(self, scale: float) -> FloatArray:
         """Members × combinations; an answer that is no number costs as much as the mean."""

@@ -136,7 +136,8 @@ class Reader(ABC):
             return kept, seen if trained is None else seen & (trained.rows > 0)
         if own is None:
             return kept, seen
-        theirs = np.zeros_like(own) if trained is None else trained.labels()
+        theirs = None if trained is None else trained.labels()
+        theirs = np.zeros_like(own) if theirs is None else theirs
         away = seen & (theirs > 0).any(axis=1) & ((own > 0) & (theirs == 0)).any(axis=1)
         return kept & ~away & self.complete(own + theirs), seen
 
@@ -150,7 +151,7 @@ class Reader(ABC):
 
     def complete(self, labels: FloatArray) -> NDArray[np.bool_]:
         """At which combinations enough labels are known (combinations × labels: how many rows have each)."""
-        return (labels > 0).any(axis=1)
+        return np.asarray((labels > 0).any(axis=1))
 
     def _without(self, answers: Answers, kept: NDArray[np.bool_]) -> Answers:
         """The answers to some of the combinations; refused where none of either side is left."""

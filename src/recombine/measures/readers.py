@@ -94,7 +94,7 @@ class _Classes(Reader):
         fill([self] if trained is None else [self, trained])
         wrong = self.wrong()
         error = self.mean(wrong)
-        known = None if trained is None else trained.wrong()
+        known: Any = None if trained is None else trained.wrong()
         rights = torch.cat(self.right if trained is None else [*self.right, *trained.right])
         found = torch.unique(rights, dim=0)
         size = len(found) + 1
@@ -193,8 +193,9 @@ def readers_one_by_one(whole: Reader, width: int) -> list[Reader]:
     task, size, form = whole.task, whole.size, replace(whole.form, said="")
     if form.labels:
         return [_Classes(task, size, form, i) for i in range(width)]
-    several = isinstance(whole, Numbers) and whole.width in SEVERAL
-    return [Numbers(task, size, form, 1, whole.seed, np.ones(1), i) for i in range(width if several else 0)]
+    if not (isinstance(whole, Numbers) and whole.width in SEVERAL):
+        return []
+    return [Numbers(task, size, form, 1, whole.seed, np.ones(1), i) for i in range(width)]
 
 
 def _check_classes(outputs: int, task: Task) -> None:
