@@ -24,7 +24,6 @@ from recombine.mechanisms.compared.losing import (
     ranks_above,
     shortfall,
 )
-from recombine.mechanisms.compared.lucky import lucky
 from recombine.mechanisms.compared.overfitting import better_on_training_rows
 from recombine.mechanisms.compared.reach import reach
 from recombine.mechanisms.rivals.by_heart import ByHeart, by_heart
@@ -146,14 +145,13 @@ def _past_the_margin(
     # Wrong answers that follow a rule, at combinations whose errors are larger one by one, are no accident however
     # much errors vary.
     likely = speaks and width.mean > margin + most and (answers.like or width.low > 0)
-    luck = lucky(answers, gap.beyond, over, margin) if clear or failing else ""
-    certain = (not luck and (clear or bool(failing))) or (likely and _larger(answers, most))
+    certain = clear or bool(failing) or (likely and _larger(answers, most))
     certain &= excess.mean - gap.doubt > margin or gap.doubt == 0
     if not certain or not (favoured is None or favoured.bounds or speaks):
         if overfits:
             return "overfits", "and whether it fails on unseen combinations besides is not clear"
         sure = "" if favoured is None else _all_the_same(answers, comparison, margin)
-        return "unclear", ". ".join(filter(None, [nothing or luck or _open(answers, gap, margin, favoured), sure]))
+        return "unclear", ". ".join(filter(None, [nothing or _open(answers, gap, margin, favoured), sure]))
     if nothing:
         return "unclear", nothing
     left = "the gap" if width.low <= margin else (
