@@ -27,6 +27,7 @@ import planted_levels  # noqa: F401
 import planted_misplaced  # noqa: F401
 import planted_models  # noqa: F401
 import planted_often  # noqa: F401
+import planted_outputs  # noqa: F401
 import planted_passed_over  # noqa: F401
 import planted_sure  # noqa: F401
 import planted_written  # noqa: F401

@@ -109,3 +109,92 @@ def test_without_a_loss_targets_below_0_are_told():
 def test_padding_hides_no_answers_that_were_drawn_anew():
     drawn = SAID[torch.randperm(len(SAID), generator=torch.Generator().manual_seed(3))]
     assert asked(torch.where(BEYOND, -100, drawn), SAID, nn.CrossEntropyLoss()).verdict not in ("composes", "partly")
+
+
+GONE = torch.rand(len(CODES), 2, generator=torch.Generator().manual_seed(4)) < 0.3
+SUMS = torch.randn(2, SIDE, 2, generator=DRAW)
+SUMS = SUMS[0][CODES[:, 0]] + SUMS[1][CODES[:, 1]]
+DEALT = torch.where(SEEN[:, None], SUMS, -2 * SUMS.roll(10, 0))
+YES = (SUMS.median(0).values < SUMS).float()
+
+
+def over_labels(loss, missing):
+    def masked(outputs, targets):
+        counts = ~missing(targets)
+        each = loss(outputs, targets.where(counts, 0.0), reduction="none").where(counts, 0.0)
+        return each.sum(1) / counts.sum(1).clamp(min=1)
+
+    return masked
+
+
+def several(targets, said, loss):
+    task = FixedTask(SPACE, TRAIN, ~TRAIN, ROWS, targets, CODES, loss=loss)
+    return measure(lambda rows: said[rows[:, 0].long()], task)
+
+
+@pytest.mark.parametrize(
+    ("mark", "loss"),
+    [(torch.nan, nn.MSELoss()), (-999.0, over_labels(F.mse_loss, lambda y: y == -999))],
+)
+def test_numbers_that_are_missing_in_part_of_a_row_are_left_out(mark, loss):
+    targets = SUMS.masked_fill(GONE, mark)
+    right = several(targets, SUMS, loss)
+    assert right.verdict == "composes"
+    assert (right.unseen.mean, right.seen.mean, *right.noise) == (0, 0, 0, 0)
+    assert any(f"{int((GONE & ~GONE.all(1, True)).sum())} of" in note for note in right.notes)
+    alone = several(targets[:, :1], SUMS[:, :1], loss)
+    assert any(f"1 {alone.verdict} (error" in note for note in right.notes)
+    assert several(targets, DEALT, loss).verdict == "fails"
+
+
+def test_errors_are_means_over_the_labels_that_are_there():
+    size = torch.tensor([0.1, 0.4])
+    found = several(SUMS.masked_fill(GONE, torch.nan), SUMS + size, None)
+    trained = FixedTask(SPACE, TRAIN, ~TRAIN, ROWS, SUMS, CODES).trained_on
+    spread = [SUMS[trained & ~GONE[:, i], i].var(correction=0) for i in range(2)]
+    each = float((size**2 / torch.stack(spread)).mean())
+    assert found.unseen.mean == pytest.approx(each / found.answers.scale, rel=1e-4)
+
+
+def test_labels_that_are_missing_are_left_out():
+    loss = over_labels(F.binary_cross_entropy_with_logits, lambda y: y < 0)
+    targets, logits = YES.masked_fill(GONE, -1), 8 * YES - 4
+    right = several(targets, logits, loss)
+    assert (right.answers.kind, right.unseen.mean, right.seen.mean) == ("class", 0, 0)
+    assert right.verdict in ("composes", "unclear")
+    assert several(targets, logits.where(SEEN[:, None], -logits), loss).verdict == "fails"
+
+
+def test_a_label_that_training_lacks_is_not_seen_by_itself():
+    away = (CODES.sum(1) == 4) & SEEN
+    trained = FixedTask(SPACE, TRAIN, ~TRAIN, ROWS, SUMS, CODES).trained_on
+    targets, said = SUMS.clone(), SUMS.clone()
+    targets[away & trained, 1] = torch.nan
+    said[away, 1] += 9
+    found = several(targets, said, nn.MSELoss())
+    assert (found.verdict, found.seen.mean) == ("composes", 0)
+    (each,) = (note for note in found.notes if "; 2 " in note)
+    assert "1 composes" in each
+    assert "2 composes" not in each
+    assert each.count("0.00 on seen ones") == 2
+    with pytest.raises(InputError, match="number 2 of the 2"):
+        several(SUMS.masked_fill(torch.tensor([False, True]), torch.nan), SUMS, None)
+    with pytest.raises(InputError, match="no unseen combination has all labels"):
+        several(SUMS.masked_fill(~SEEN[:, None] & torch.tensor([False, True]), torch.nan), SUMS, None)
+
+
+def test_a_class_of_no_share_is_no_label_that_is_missing():
+    shares = F.one_hot(SAID[:, 0], K).float()
+    found = several(shares, (shares + 1e-6).log(), lambda o, t: -(t * o).sum(1))
+    assert (found.answers.kind, found.unseen.mean) == ("class", 0)
+    assert not any("cost nothing" in note for note in found.notes)
+
+
+def test_a_whole_composes_in_part_where_one_of_its_numbers_does_not():
+    right = torch.cat([SUMS, SUMS.roll(1, 1), 2 * SUMS[:, :1]], 1)
+    noisy, said = right + 0.4 * torch.randn(right.shape, generator=torch.Generator().manual_seed(5)), right.clone()
+    said[~SEEN, 4] += 1.4 * (CODES[~SEEN].sum(1) % 2 - 0.5)
+    found = several(noisy, said, nn.MSELoss())
+    assert (found.verdict, found.gap.mean < 0.05) == ("partly", True)
+    assert "number 5 of 5 does not compose" in found.sentence()
+    assert several(noisy, right, nn.MSELoss()).verdict == "composes"

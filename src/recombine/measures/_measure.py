@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Mapping, Sequence
+from dataclasses import replace
 from functools import partial
 from pathlib import Path
 from typing import Any
@@ -15,7 +16,7 @@ from recombine.measures.answering import Asked, answers_of, ask
 from recombine.measures.as_ensemble import as_ensemble
 from recombine.measures.counted import what_counts
 from recombine.measures.probes_of_model import redundant_influence, reentanglement, superposed, taken
-from recombine.measures.readers import spreads
+from recombine.measures.read_numbers import spreads
 from recombine.mechanisms import Answers, Finding, MeasureResult, measure_estimator
 from recombine.mechanisms._judge import FITTED, MARGIN, judge
 from recombine.mechanisms.answers.names import share
@@ -100,9 +101,12 @@ def measure(
         asked = ask(task, combinations, count, seed, places)
         answers, reason, each, compared = answers_of(ensemble, task, asked, batch_size, seed)
         others = _others(against, task, asked, batch_size, seed, answers.kind)
-        by_itself = [judge(one, no_rules=reason, fitted=fitted, margin=margin, noise=noise, seed=seed) for one in each]
+        by_itself = [
+            judge(one, no_rules=reason, fitted=fitted, margin=margin, noise=noise, seed=seed, parts=len(each))
+            for one in each
+        ]
         if noise is not None and answers.classes is None:
-            noise *= float(np.sqrt(np.mean(spreads(task, answers.target.shape[1]) ** -2.0)))
+            noise *= float(np.sqrt(np.mean(spreads(task, answers.target.shape[1], places) ** -2.0)))
         judged = partial(
             judge, answers, others=others, no_rules=reason, fitted=fitted, margin=margin, noise=noise, seed=seed,
             settings={"count": asked.count or count, "combinations": combinations, "factors": list(task.space.names)},
@@ -114,7 +118,24 @@ def measure(
     notes = [*ignored, *asked.notes, *filter(None, [compared]), *_each(by_itself)]
     if members == 1 and not isinstance(model, Ensemble):
         notes.append("One model has no members to vary over: intervals are over combinations or examples.")
-    return judged(extra=extra, left_out=left_out, notes=notes)
+    return _in_all_parts(judged(extra=extra, left_out=left_out, notes=notes), by_itself)
+
+
+def _in_all_parts(whole: MeasureResult, by_itself: Sequence[MeasureResult]) -> MeasureResult:
+    """The result of the whole; who composes as a whole, or may, and not in each of several numbers or labels does so in
+    part: where its gap is clearly above the margin by itself. What is unclear as a whole, and not for what is to be
+    looked at first, is so where one of them fails."""
+    margin = whole.settings["margin"]
+    told = {"composes": FAILING, "unclear": () if whole.look else ("fails",)}.get(whole.verdict, ())
+    bad = [i for i, one in enumerate(by_itself, 1) if one.verdict in told and one.gap.low > margin]
+    if not bad:
+        return whole
+    what = "label" if by_itself[0].answers.kind == "class" else "number"
+    which = f"by itself {what} {bad[0]} of {len(by_itself)} does" if len(bad) == 1 else (
+        f"by themselves {what}s {' and '.join(map(str, bad))} of {len(by_itself)} do"
+    )  # fmt: skip
+    start = "as a whole it composes" if whole.verdict == "composes" else "whether it does as a whole is not clear"
+    return replace(whole, verdict="partly", why=f"{start}, but {which} not compose")
 
 
 def _is_table(model: Any) -> bool:

@@ -15,9 +15,9 @@ from numpy.typing import NDArray
 from torch import Tensor
 
 from recombine.errors import InputError
-from recombine.measures.counted import IGNORED
 from recombine.measures.gaps import _evaluate
-from recombine.measures.readers import Reader, reader_for, readers_one_by_one
+from recombine.measures.reader import Reader
+from recombine.measures.readers import reader_for, readers_one_by_one
 from recombine.mechanisms import Answers
 from recombine.space import Points
 from recombine.tasks import FixedTask, Task
@@ -131,43 +131,48 @@ def answers_of(
         shown = replace(asked, rows=rows[kept], cells=cells[kept])
         trained = _read([], ensemble, task, shown, batch_size, seed)
     readers = _read([reader.another() for reader in trained], ensemble, task, asked, batch_size, seed)
+    for reader in readers:
+        if not reader.cells or not all(other.cells for other in trained if other.one == reader.one):
+            which = "of an answer" if reader.one is None else f"number {reader.one + 1} of an answer"
+            raise InputError(f"no row that is asked about, or none of training, has a label {which}.")
     (whole, reason), *each = (
         reader.answers(ensemble, task, asked, trained[i] if trained else None) for i, reader in enumerate(readers)
     )
-    return whole, reason, [answers for answers, _ in each], readers[0].form.said
+    said = " ".join(filter(None, [readers[0].form.said, readers[0].lacking]))
+    return whole, reason, [answers for answers, _ in each], said
 
 
 def _read(
     readers: list[Reader], ensemble: Ensemble, task: Task, asked: Asked, batch_size: int, seed: int
 ) -> list[Reader]:
     """The readers, which have read all that was asked; where there are none, made for it."""
-    for outputs, targets, cells in _batches(ensemble, task, asked, batch_size, seed):
+    for outputs, targets, cells, counts in _batches(ensemble, task, asked, batch_size, seed):
         if not readers:
-            given = outputs, targets, task, len(asked.points), seed
-            readers = [reader_for(*given), *readers_one_by_one(*given)]
+            whole = reader_for(outputs, targets, task, len(asked.points), seed, asked.places)
+            readers = [whole, *readers_one_by_one(whole, targets[0].numel())]
         for reader in readers:
-            reader.read(outputs, targets, cells)
+            reader.read(outputs, targets, cells, counts)
     return readers
 
 
 def _batches(
     ensemble: Ensemble, task: Task, asked: Asked, batch_size: int, seed: int
-) -> Iterator[tuple[Tensor, Tensor, NDArray[np.int64]]]:
-    """Outputs (members × examples …), targets, and the combination of each example."""
+) -> Iterator[tuple[Tensor, Tensor, NDArray[np.int64], Tensor | None]]:
+    """Outputs (members × examples …), targets, the combination of each example, and which places of the targets count
+    (None: all)."""
     if asked.rows is None or asked.cells is None:
         at_once = max(1, batch_size // asked.count)
         for start in range(0, len(asked.points), at_once):
             points = asked.points[start : start + at_once]
             for outputs, targets, rows in _evaluate(ensemble, task, points, asked.count, seed + start):
-                yield outputs, targets, start + np.repeat(np.arange(rows.start, rows.stop), asked.count)
+                yield outputs, targets, start + np.repeat(np.arange(rows.start, rows.stop), asked.count), None
         return
     assert isinstance(task, FixedTask)
     dtype = ensemble.flat.dtype
     for start in range(0, len(asked.rows), batch_size):
-        inputs, targets = task._gather(torch.as_tensor(asked.rows[start : start + batch_size]).to(ensemble.device))
+        some = torch.as_tensor(asked.rows[start : start + batch_size])
+        inputs, targets = task._gather(some.to(ensemble.device))
         parts = tuple(p.to(dtype) if p.is_floating_point() else p for p in positional(inputs))
         targets = targets.to(dtype) if targets.is_floating_point() else targets
-        if asked.places is not None:
-            counts = asked.places[torch.as_tensor(asked.rows[start : start + batch_size])].to(targets.device)
-            targets = targets.masked_fill(~counts, IGNORED)
-        yield ensemble.predict(parts), targets, asked.cells[start : start + batch_size]
+        counts = None if asked.places is None else asked.places[some]
+        yield ensemble.predict(parts), targets, asked.cells[start : start + batch_size], counts

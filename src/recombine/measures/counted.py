@@ -1,8 +1,9 @@
-"""Which rows and places of the targets a loss counts: padding and rows without a label cost nothing, whatever is
-answered."""
+"""Which rows and places of the targets count: padding and labels that are missing cost nothing by the loss, whatever is
+answered, or are no numbers."""
 
 from __future__ import annotations
 
+import copy
 import math
 
 import torch
@@ -10,6 +11,7 @@ from torch import Tensor
 
 from recombine.errors import InputError
 from recombine.measures.asked_by_loss import class_axis
+from recombine.measures.shapes import CENTS, KEPT
 from recombine.tasks import FixedTask, Task
 from recombine.training import Ensemble
 from recombine.training.stack import positional
@@ -20,18 +22,24 @@ FEW = 8
 """Rows that a model is asked to see the shape of its outputs."""
 AT_ONCE, MOST = 4_000_000, 100_000_000
 """Numbers that a loss is tried on at once, and in all where none of these is ignored."""
+IGNORES, NO_NUMBERS = "cost nothing by the loss, whatever is answered", "have no number as a target (NaN)"
 
 
 def what_counts(ensemble: Ensemble, task: Task) -> tuple[Task, Tensor | None, list[str]]:
-    """The task without rows that its loss ignores, which places of sequences count (rows × places; None: all), and what
-    is told of it."""
+    """The task without rows that have no label, which places of its targets count (rows × places …; None: all), and
+    what is told of it. A place does not count where its target is no number (NaN), or where its loss ignores it: there
+    a target of other rows stands in."""
     if not isinstance(task, FixedTask):
         return task, None, []
     inputs, targets = task._gather(torch.arange(min(FEW, len(task._index)), device=ensemble.device))
     dtype = ensemble.flat.dtype
     parts = tuple(p.to(dtype) if p.is_floating_point() else p for p in positional(inputs))
     output = ensemble.predict(parts)[0]
-    places = _counted(task, output)
+    places, why = _counted(task, output), IGNORES
+    if targets.is_floating_point() and (unknown := task._targets.isnan().cpu()).any():
+        told = places is not None and places.shape == unknown.shape
+        places = places & ~unknown if told and places is not None else ~unknown
+        why = NO_NUMBERS if torch.equal(places, ~unknown) else why
     if places is None:
         of_classes = not targets.is_floating_point() and output.dim() == targets.dim() + 1
         below = int((task._targets < 0).sum()) if of_classes else 0
@@ -43,19 +51,50 @@ def what_counts(ensemble: Ensemble, task: Task) -> tuple[Task, Tensor | None, li
     notes, labelled = [], places.reshape(len(places), -1).any(1)
     if not labelled.all():
         if not (labelled & task.trained_on).any():
-            raise InputError("by the loss no row that is trained on has a label; look at its targets and ignore_index.")
+            raise InputError(
+                "no row that is trained on has a label, by the loss; look at its targets and ignore_index."
+            )
         notes.append(
-            f"{int((~labelled).sum()):,} of {len(labelled):,} rows cost nothing by the loss, whatever is answered, and "
-            "were left out: they have no label."
+            f"{int((~labelled).sum()):,} of {len(labelled):,} rows {why}, and were left out: they have no label."
         )
         task, places = task.only(labelled), places[labelled]
-    if places.dim() == 1 or places.all() or output.dim() == targets.dim():
+    if places.dim() == 1 or places.all():
         return task, None, notes
-    notes.append(
-        f"{int((~places).sum()):,} of {places.numel():,} places of answers cost nothing by the loss, whatever is "
-        "answered, and were left out, as padding is."
-    )
-    return task, places, notes
+    numbers = output.dim() == targets.dim()
+    if numbers and targets[0].numel() > KEPT:
+        return task, None, [*notes, _of_many(places, why)]
+    missing = f"{int((~places).sum()):,} of {places.numel():,} places of answers {why}, and were left out, as "
+    if not numbers:
+        return task, places, [*notes, f"{missing}padding is."]
+    return _filled(task, places), places, [*notes, f"{missing}labels are that are missing."]
+
+
+def _of_many(places: Tensor, why: str) -> str:
+    """What is told of long answers, which are looked at as a whole."""
+    count, whole = f"{int((~places).sum()):,} of {places.numel():,} places", f"more than {KEPT} numbers are looked at"
+    if why == NO_NUMBERS:
+        raise InputError(
+            f"{count} of targets are no numbers (NaN), and answers of {whole} as a whole; fill them in, or leave out "
+            "these rows or these places."
+        )
+    return f"{count} of answers {why}, and count all the same: answers of {whole} as a whole."
+
+
+def _filled(task: FixedTask, places: Tensor) -> FixedTask:
+    """The task with the first target that counts at each place where another does not."""
+    filled, targets = copy.copy(task), task._targets.flatten(1)
+    counts = places.flatten(1).to(targets.device)
+    trained = task.trained_on.to(targets.device)
+    if (bare := ~counts[trained].any(0)).any():
+        which = bare.nonzero()[:, 0].tolist()
+        more = f" (nor have {len(which) - 1:,} others)" * (len(which) > 1)
+        raise InputError(
+            f"number {which[0] + 1} of the {len(bare):,} of an answer has no label in training, by the loss{more}: "
+            "leave it out of the targets, and of what the model gives."
+        )
+    first = targets[counts.int().argmax(0), torch.arange(targets.shape[1], device=targets.device)]
+    filled._targets = torch.where(counts, targets, first).reshape(task._targets.shape)
+    return filled
 
 
 def _counted(task: FixedTask, output: Tensor) -> Tensor | None:
@@ -83,7 +122,19 @@ def _counted(task: FixedTask, output: Tensor) -> Tensor | None:
     if places is None or places.all() or not places.any():
         return None
     places = places if len(some) == len(every) else changes(every)
-    return None if places is None else places.cpu()
+    places = None if places is None else _of_shares(places, targets)
+    return None if places is None or places.all() else places.cpu()
+
+
+def _of_shares(places: Tensor, targets: Tensor) -> Tensor:
+    """Shares that sum to 1, one-hot rows among them, count together: a class that a row has nothing of costs nothing by
+    some losses, and is no label that is missing."""
+    for axis in (targets.dim() - 1, 1) if targets.dim() > 1 and places.shape == targets.shape else ():
+        sums = targets.double().sum(axis, keepdim=True)
+        some = places.any(axis, keepdim=True)
+        if targets.shape[axis] > 1 and bool((targets >= 0).all()) and bool(((sums - 1).abs() < CENTS)[some].all()):
+            return some.expand_as(places).clone()
+    return places
 
 
 def _class_axis(task: FixedTask, output: Tensor, targets: Tensor) -> int | None:

@@ -1,8 +1,7 @@
-"""What is kept of the answers to many examples: numbers, classes, or the task's own score, by combination."""
+"""Which reader answers have: of numbers, of classes, or of the task's own score."""
 
 from __future__ import annotations
 
-from abc import ABC, abstractmethod
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
@@ -13,8 +12,10 @@ from torch import Tensor
 
 from recombine.errors import InputError
 from recombine.measures.counted import IGNORED
+from recombine.measures.read_numbers import Numbers, spreads
+from recombine.measures.reader import Reader
 from recombine.measures.shapes import SEVERAL, Form, alike
-from recombine.mechanisms import Answers, Trained
+from recombine.mechanisms import Answers
 from recombine.mechanisms.answers.probabilities import CONFIDENCE
 from recombine.statistics import FloatArray
 from recombine.tasks import FixedTask, Task
@@ -24,186 +25,34 @@ if TYPE_CHECKING:
     from recombine.measures.answering import Asked
 
 MOST_CLASSES = 256
-KEPT = 64
-"""Longer answers are kept as this many random projections, which keep sums and, nearly, distances."""
 NUMBERS_KEPT = 20_000_000
 OTHER = "(another answer)"
 ONE_BY_ONE = "right one by one"
 """The name of the share of classes in a sequence, or of labels, that are right, beside other scores."""
 
 
-class Reader(ABC):
-    """Collects errors and answers, some examples at a time."""
-
-    def __init__(self, task: Task, size: int, form: Form) -> None:
-        self.task, self.size, self.form = task, size, form
-        self.cells: list[NDArray[np.int64]] = []
-        self.bad: list[NDArray[np.bool_]] = []
-
-    @abstractmethod
-    def another(self) -> Reader:
-        """A reader of the same kind that has read nothing."""
-
-    def read(self, outputs: Tensor, targets: Tensor, cells: NDArray[np.int64]) -> None:
-        """Take in what was answered to some examples of some combinations."""
-        outputs, targets = self.form(outputs, targets)
-        finite = self.sound(outputs, targets).flatten(2).all(2)
-        self.cells.append(cells)
-        self.bad.append((~finite).cpu().numpy())
-        self.take(outputs, targets, finite, cells)
-
-    def sound(self, outputs: Tensor, targets: Tensor) -> Tensor:
-        """Which numbers can be part of an answer."""
-        return outputs.isfinite()
-
-    @abstractmethod
-    def take(self, outputs: Tensor, targets: Tensor, finite: Tensor, cells: NDArray[np.int64]) -> None:
-        """Keep what is needed of some examples."""
-
-    @abstractmethod
-    def answers(self, ensemble: Ensemble, task: Task, asked: Asked, trained: Any) -> tuple[Answers, str | None]:
-        """All answers, and a reason why rules cannot be looked for; ``trained`` has read the training rows."""
-
-    @property
-    def counts(self) -> NDArray[np.int64]:
-        return np.bincount(np.concatenate(self.cells), minlength=self.size)
-
-    def summed(self, values: NDArray[Any]) -> FloatArray:
-        """(… × examples) added up over each combination: (… × combinations)."""
-        cells = np.concatenate(self.cells)
-        flat = values.reshape(-1, len(cells)).astype(np.float64)
-        sums = np.stack([np.bincount(cells, row, self.size) for row in flat]).astype(np.float64)
-        return sums.reshape(*values.shape[:-1], self.size)
-
-    def mean(self, values: NDArray[Any]) -> FloatArray:
-        return np.asarray(self.summed(values) / np.maximum(self.counts, 1))
-
-    def whole(
-        self, ensemble: Ensemble, task: Task, asked: Asked, error: FloatArray, said: FloatArray, right: FloatArray,
-        names: tuple[str, ...] | None, trained: tuple[Reader, FloatArray, FloatArray] | None, **more: Any,
-    ) -> Answers:  # fmt: skip
-        """``trained``: its reader, its answers at each combination and its errors, members × examples."""
-        seen, counts = asked.seen, self.counts
-        bad = np.concatenate(self.bad, axis=1)
-        lost = np.asarray(bad[:, seen[np.concatenate(self.cells)]].any(axis=1))
-        if trained is None:
-            shown = Trained(asked.points[seen], right[seen], counts[seen].astype(np.float64)) if seen.any() else None
-            fit = None
-        else:
-            reader, answers, wrong = trained
-            here = np.flatnonzero(reader.counts[: len(seen)])
-            lost = lost | np.concatenate(reader.bad, axis=1).any(axis=1)
-            known, rows = np.where(lost[:, None], np.nan, reader.mean(wrong)[:, here]), reader.counts[here]
-            shown = Trained(asked.points[here], answers[here], rows.astype(np.float64), error=known)
-            fit = np.where(lost, np.nan, wrong.mean(axis=1))
-        return Answers(
-            task.space, asked.points, seen, counts, np.where(lost[:, None], np.nan, error), said, right, shown, names,
-            fit, ensemble.members, asked.fresh, shown=asked.shown, not_finite=int(bad.sum()), **more,
-        )  # fmt: skip
-
-
-class _Numbers(Reader):
-    """Answers of the shape of the targets: one number, a few, a picture. Each of a few counts by its own spread in
-    training, or what varies most would hide what the others do."""
-
-    def __init__(self, task: Task, size: int, form: Form, width: int, seed: int) -> None:
-        super().__init__(task, size, form)
-        rng = np.random.default_rng(seed)
-        self.width, self.seed, self.unit = width, seed, spreads(task, width)
-        self.project = None if width <= KEPT else rng.normal(scale=width**-0.5, size=(width, KEPT))
-        self.parts: dict[str, list[NDArray[Any]]] = {"off": [], "mae": [], "square": []}
-        self.said: FloatArray | None = None
-        self.right = np.zeros((size, KEPT if self.project is not None else width))
-        self.means = np.zeros((size, width))
-        self.spread = 0.0
-
-    def another(self) -> _Numbers:
-        return _Numbers(self.task, self.size, self.form, self.width, self.seed)
-
-    def take(self, outputs: Tensor, targets: Tensor, finite: Tensor, cells: NDArray[np.int64]) -> None:
-        y = targets.flatten(1).double().cpu().numpy() / self.unit
-        given = outputs.flatten(2).double().cpu().numpy() / self.unit
-        ok = finite.cpu().numpy()
-        given = np.where(ok[..., None], given, 0.0)
-        off = np.where(ok[..., None], given - y, 0.0)
-        self.parts["off"].append(np.square(off).mean(axis=2))
-        self.parts["mae"].append(np.abs(off).mean(axis=2))
-        self.parts["square"].append(np.square(y).mean(axis=1)[None])
-        if self.said is None:
-            self.said = np.zeros((len(given), *self.right.shape))
-            self.first = np.full((len(given), self.size), np.nan)
-            self.differs = False
-        self.spread = max(self.spread, float(np.abs(given).max()))
-        np.add.at(self.means, cells, y)
-        np.add.at(self.right, cells, y if self.project is None else y @ self.project)
-        for m, row in enumerate(given):
-            np.add.at(self.said[m], cells, row if self.project is None else row @ self.project)
-            level = row.sum(axis=1)
-            self.first[m, cells[::-1]] = np.where(
-                np.isnan(self.first[m, cells[::-1]]), level[::-1], self.first[m, cells[::-1]]
-            )
-            self.differs |= bool((np.abs(level - self.first[m, cells]) > 1e-6 * (1 + self.spread)).any())
-
-    def answers(self, ensemble: Ensemble, task: Task, asked: Asked, trained: Any) -> tuple[Answers, str | None]:
-        assert self.said is not None
-        n = np.maximum(self.counts, 1)
-        source = trained if trained is not None else self
-        there = np.flatnonzero(source.counts > 0) if trained is not None else np.arange(self.size)
-        there = there[asked.seen[there]] if asked.seen.any() else there
-        known, inside = source.moments()
-        scale = float(np.square(known[there] - known[there].mean(axis=0)).mean() + inside[there].mean())
-        if scale <= 0:
-            raise InputError("every training answer is the same, so errors have no scale.")
-        error = self.mean(self.errors(scale))
-        _, within = self.moments()
-        shown = None
-        if trained is not None:
-            shown = trained, trained.right / np.maximum(trained.counts, 1)[:, None], trained.errors(scale)
-        mae = self.mean(np.concatenate(self.parts["mae"], axis=1))
-        found = self.whole(
-            ensemble, task, asked, error, self.said / n[:, None], self.right / n[:, None], None, shown,
-            within=within / scale, varies=self.differs, scale=scale, scores={"mae": mae},
-        )  # fmt: skip
-        if found.trained is not None:
-            held = float(np.average(inside[there], weights=np.maximum(source.counts[there], 1))) / scale
-            found = replace(found, trained=replace(found.trained, within=held))
-        return found, None
-
-    def moments(self) -> tuple[FloatArray, FloatArray]:
-        """The mean right answer of each combination, and its mean square within."""
-        means = self.means / np.maximum(self.counts, 1)[:, None]
-        inside = self.mean(np.concatenate(self.parts["square"], axis=1))[0] - np.square(means).mean(axis=1)
-        # Rounding is no variation.
-        return means, np.where(inside > 1e-9 * np.square(means).mean(), np.maximum(inside, 0.0), 0.0)
-
-    def errors(self, scale: float) -> FloatArray:
-        """Members × examples; an answer that is no number costs as much as the mean."""
-        return np.asarray(np.concatenate(self.parts["off"], axis=1) / scale + np.concatenate(self.bad, axis=1))
-
-
-def spreads(task: Task, width: int) -> FloatArray:
-    """The standard deviation of each of several numbers over training rows; 1 for what does not vary, for one number
-    and for pictures."""
-    if width not in SEVERAL or not isinstance(task, FixedTask):
-        return np.ones(1)
-    shown = task._targets[task._rows].flatten(1).double().cpu().numpy()
-    found = shown.std(axis=0) if len(shown) else np.ones(width)
-    return np.where(found > 1e-12 * np.abs(shown).max(initial=0), found, 1.0)
-
-
 class _Classes(Reader):
     """Answers that are right or wrong: one class, or a sequence of them."""
 
-    def __init__(self, task: Task, size: int, form: Form) -> None:
-        super().__init__(task, size, form)
+    def __init__(self, task: Task, size: int, form: Form, one: int | None = None) -> None:
+        super().__init__(task, size, form, one)
         self.said: list[Tensor] = []
         self.right: list[Tensor] = []
         self.loss: list[NDArray[Any]] = []
         self.sure: list[NDArray[Any]] = []
         self.parts: list[NDArray[Any]] = []
+        self.counted: list[Tensor] = []
 
     def another(self) -> _Classes:
-        return _Classes(self.task, self.size, self.form)
+        return _Classes(self.task, self.size, self.form, self.one)
+
+    def part(self, outputs: Tensor, targets: Tensor, one: int) -> tuple[Tensor, Tensor]:
+        return outputs[..., one, :], targets[:, one]
+
+    def labels(self) -> FloatArray | None:
+        if not self.form.labels or self.one is not None:
+            return None
+        return np.asarray(self.summed(torch.cat(self.counted).T.numpy()).T)
 
     def sound(self, outputs: Tensor, targets: Tensor) -> Tensor:
         """A class may be ruled out by a score of −∞, and what does not count may be anything."""
@@ -216,7 +65,8 @@ class _Classes(Reader):
         said = torch.where(finite[..., None], said, -1).where(counts, IGNORED)
         self.said.append(said.cpu())
         self.right.append(right.cpu())
-        if targets[0].numel() > 1:
+        self.counted.append(counts.cpu())
+        if right.shape[1] > 1:
             self.parts.append((((said == right) & counts).double().sum(-1) / counts.sum(-1)).cpu().numpy())
         if targets.dim() == 1 and self.form.chances:
             scores = torch.log_softmax(outputs.double(), -1)
@@ -244,7 +94,7 @@ class _Classes(Reader):
         fill([self] if trained is None else [self, trained])
         wrong = self.wrong()
         error = self.mean(wrong)
-        known = np.zeros(0) if trained is None else trained.wrong()
+        known: Any = None if trained is None else trained.wrong()
         rights = torch.cat(self.right if trained is None else [*self.right, *trained.right])
         found = torch.unique(rights, dim=0)
         size = len(found) + 1
@@ -253,7 +103,7 @@ class _Classes(Reader):
         if size > MOST_CLASSES or size * len(wrong) * len(asked.points) > NUMBERS_KEPT:
             blank = np.zeros((len(asked.points), 1))
             reason = f"there are {len(found):,} different answers, more than the {MOST_CLASSES} that are told apart"
-            shown = None if trained is None else (trained, blank, known)
+            shown = None if trained is None else (trained, blank, trained.mean(known), known.mean(axis=1))
             none = np.zeros((len(error), *blank.shape))
             return self.whole(ensemble, task, asked, error, none, blank, ("",), shown, scores=scores), reason
         names = (*_named(found, task), OTHER)
@@ -261,7 +111,9 @@ class _Classes(Reader):
         due = _positions(torch.cat(self.right)[None], found).numpy()
         hits = np.stack([self.mean((due == c) * (1 - wrong)).mean(axis=0) for c in range(size)], axis=1)
         varies = bool(((said > 0) & (said < 1)).any())
-        shown = None if trained is None else (trained, trained.shares(found)[1], known)
+        shown = None
+        if trained is not None:
+            shown = trained, trained.shares(found)[1], trained.mean(known), known.mean(axis=1)
         return self.whole(ensemble, task, asked, error, said, right, names, shown, varies=varies, scores=scores,
                           hits=hits), None  # fmt: skip
 
@@ -306,20 +158,27 @@ class _Scored(Reader):
     def answers(self, ensemble: Ensemble, task: Task, asked: Asked, trained: Any) -> tuple[Answers, str | None]:
         error = self.mean(np.concatenate(self.errors, axis=1))
         blank = np.zeros((len(asked.points), 1))
-        shown = None if trained is None else (trained, blank, np.concatenate(trained.errors, axis=1))
+        shown = None
+        if trained is not None:
+            known = np.concatenate(trained.errors, axis=1)
+            shown = trained, blank, trained.mean(known), known.mean(axis=1)
         none = np.zeros((len(error), *blank.shape))
         reason = "only the task's own score says whether an answer is right, so answers cannot be compared"
         return self.whole(ensemble, task, asked, error, none, blank, ("",), shown), reason
 
 
-def reader_for(outputs: Tensor, targets: Tensor, task: Task, size: int, seed: int) -> Reader:
+def reader_for(
+    outputs: Tensor, targets: Tensor, task: Task, size: int, seed: int, places: Tensor | None = None
+) -> Reader:
+    """The reader of whole answers; ``places``: which of the targets of a fixed set count (None: all)."""
     form = alike(outputs, targets, task)
     outputs, targets = form(outputs, targets)
     if not targets.is_floating_point() and outputs.dim() - 1 == targets.dim() + 1:
         _check_classes(outputs.shape[-1], task)
         return _Classes(task, size, form)
     if targets.is_floating_point() and outputs.shape[1:] == targets.shape:
-        return _Numbers(task, size, form, int(targets[0].numel()), seed)
+        width = int(targets[0].numel())
+        return Numbers(task, size, form, width, seed, spreads(task, width, places))
     if "accuracy" in task.scores(outputs[0], targets):
         return _Scored(task, size, form)
     raise InputError(
@@ -329,30 +188,14 @@ def reader_for(outputs: Tensor, targets: Tensor, task: Task, size: int, seed: in
     )
 
 
-def readers_one_by_one(outputs: Tensor, targets: Tensor, task: Task, size: int, seed: int) -> list[Reader]:
+def readers_one_by_one(whole: Reader, width: int) -> list[Reader]:
     """A reader for each of several numbers or labels of an answer; none where an answer is anything else."""
-    form = alike(outputs, targets, task)
-    outputs, targets = form(outputs, targets)
+    task, size, form = whole.task, whole.size, replace(whole.form, said="")
     if form.labels:
-        return [_Classes(task, size, _label(form, i)) for i in range(targets.shape[1])]
-    several = targets.is_floating_point() and outputs.shape[1:] == targets.shape and targets[0].numel() in SEVERAL
-    return [_Numbers(task, size, _number(form, i), 1, seed) for i in range(targets[0].numel() if several else 0)]
-
-
-def _number(form: Form, i: int) -> Form:
-    def one(outputs: Tensor, targets: Tensor) -> tuple[Tensor, Tensor]:
-        o, t = form(outputs, targets)
-        return o.flatten(2)[..., i : i + 1], t.flatten(1)[:, i : i + 1]
-
-    return Form(one)
-
-
-def _label(form: Form, i: int) -> Form:
-    def one(outputs: Tensor, targets: Tensor) -> tuple[Tensor, Tensor]:
-        o, t = form(outputs, targets)
-        return o[..., i, :], t[:, i]
-
-    return Form(one)
+        return [_Classes(task, size, form, i) for i in range(width)]
+    if not (isinstance(whole, Numbers) and whole.width in SEVERAL):
+        return []
+    return [Numbers(task, size, form, 1, whole.seed, np.ones(1), i) for i in range(width)]
 
 
 def _check_classes(outputs: int, task: Task) -> None:

@@ -18,6 +18,8 @@ PICTURE = 8
 """Numbers an answer needs before it is looked at as a picture. …"""
 SEVERAL = range(2, PICTURE)
 """… Fewer, but more than one, are several answers, each with a unit of its own."""
+KEPT = 64
+"""Longer answers are kept as this many random projections, which keep sums and, nearly, distances."""
 FEW = 8
 """Examples that a loss is tried on."""
 OFF, BEYOND, BELOW = 0.5, 0.25, 0.05

@@ -78,12 +78,14 @@ def judge(
     notes: Sequence[str] = (),
     settings: Mapping[str, Any] | None = None,
     seed: int = 0,
+    parts: int = 1,
 ) -> MeasureResult:
     """The result: members that did not fit are set aside, the others judged together.
 
     ``others`` are other learners' answers to the same rows, ``extra`` is evidence from elsewhere, ``left_out`` the
     reasons why some of it is missing; ``no_rules`` says why the answers cannot be searched for rules; ``noise`` is that
-    of the answers, where it is known."""
+    of the answers, where it is known; ``parts`` how many numbers or labels of an answer are judged, this one among
+    them."""
     if noise is not None and not 0 <= noise < float("inf"):
         raise InputError(f"noise is {noise}; give a number from 0 on.")
 
@@ -94,7 +96,7 @@ def judge(
         """The verdict of other answers by themselves."""
         return by_itself(replace(other, unanswered=Unanswered())).verdict
 
-    case = Case.of(answers, others or {}, fitted, margin, noise, seed)
+    case = Case.of(answers, others or {}, fitted, margin, noise, seed, parts)
     ruling, keep, found, missing = _first(case, no_rules)
     if ruling[0] == "fails" or case.fits:
         found, missing = [*found, *extra], {**missing, **(left_out or {})}
@@ -244,7 +246,7 @@ def _decided(case: Case, found: Sequence[Finding], undetermined: LeftOpen) -> tu
     more = case.answers.varies and not case.answers.like
     speaks = any(e.speaks and e.id != LITERAL and not (more and e.id in SHRINKING) for e in found)
     ruling = decide(case.answers, case.gap, case.comparison, case.over, case.margin, case.fitted, speaks)
-    apart = stands_out(case.answers, case.comparison, case.gap.beyond, case.margin, case.seed)
+    apart = stands_out(case.answers, case.comparison, case.gap.beyond, case.margin, case.seed, case.parts)
     column = any(e.id == MISREAD and e.speaks for e in found)
     copies = any(e.id == LITERAL and e.speaks for e in found)
     return reconsidered(case, ruling, apart, undetermined, speaks, copies, column), apart

@@ -38,11 +38,13 @@ class Case:
     fitted: float
     margin: float
     seed: int
+    parts: int
+    """How many numbers or labels of an answer are judged, this one among them."""
 
     @classmethod
     def of(
         cls, answers: Answers, others: Mapping[str, Answers], fitted: float, margin: float, noise: float | None,
-        seed: int,
+        seed: int, parts: int = 1,
     ) -> Case:  # fmt: skip
         known = noise if noise is None or answers.classes is not None else noise**2 / answers.scale
         finite = np.asarray(np.isfinite(answers.error[:, answers.seen]).all(axis=1))
@@ -53,7 +55,7 @@ class Case:
             beside = compare(bare, over, {}, seed, None if known is None else known * usable.scale / bare.scale)
         gap = Gap.of(usable, comparison, over)
         return cls(
-            usable, comparison, bare, beside, gap, over, finite, keep, unfit, known, fitted, margin, seed
+            usable, comparison, bare, beside, gap, over, finite, keep, unfit, known, fitted, margin, seed, parts
         )  # fmt: skip
 
     @property

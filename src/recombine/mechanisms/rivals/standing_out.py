@@ -76,9 +76,14 @@ class StandingOut:
         return (int(self.rest.sum()), float(answers.error[:, self.rest].mean())) if self.alone else None
 
 
-def stands_out(answers: Answers, comparison: Comparison, beyond: FloatArray, margin: float, seed: int) -> StandingOut:
-    """What stands out. ``beyond``: errors beyond the noise (members × combinations)."""
-    found, levels = standing_out(answers, comparison), levels_standing_out(answers, comparison, seed)
+def stands_out(
+    answers: Answers, comparison: Comparison, beyond: FloatArray, margin: float, seed: int, parts: int = 1
+) -> StandingOut:
+    """What stands out. ``beyond``: errors beyond the noise (members × combinations); ``parts``: how many numbers or
+    labels of an answer are looked at, this one among them, which share the level."""
+    level = LEVEL / parts
+    found = standing_out(answers, comparison, level)
+    levels = levels_standing_out(answers, comparison, seed, level)
     weigh = _weighing(answers, beyond)
     if len(found) and _as_often_where_seen(answers, found):
         weigh, found = words(answers, found) if _few(answers) else weigh, found[:0]
@@ -127,12 +132,12 @@ def _more_than_half(answers: Answers, beyond: FloatArray, constant: float, seen:
     return own - seen > HALF * (constant - noise - seen) > 0
 
 
-def standing_out(answers: Answers, comparison: Comparison) -> NDArray[np.int64]:
+def standing_out(answers: Answers, comparison: Comparison, level: float = LEVEL) -> NDArray[np.int64]:
     """The unseen combinations that stand out, the worst first."""
     rows = np.flatnonzero(answers.unseen)
     if len(rows) < (2 if answers.classes else 1) or not np.isfinite(answers.error).all() or answers.classes == ("",):
         return rows[:0]
-    found = _numbers(answers, comparison, rows) if answers.classes is None else _classes(answers, rows)
+    found = _numbers(answers, comparison, rows, level) if answers.classes is None else _classes(answers, rows, level)
     return rows[found][np.argsort(-answers.error[:, rows[found]].mean(axis=0), kind="stable")]
 
 
@@ -171,7 +176,7 @@ def _as_far_beyond_luck(answers: Answers, found: NDArray[np.int64]) -> NDArray[n
     return np.array(list(wrong.values()))
 
 
-def levels_standing_out(answers: Answers, comparison: Comparison, seed: int = 0) -> list[Level]:
+def levels_standing_out(answers: Answers, comparison: Comparison, seed: int = 0, level: float = LEVEL) -> list[Level]:
     """The levels whose unseen combinations together stand out from the others, the worst first.
 
     The largest standardised difference of means over all levels is held against its like when errors are dealt anew
@@ -210,11 +215,11 @@ def levels_standing_out(answers: Answers, comparison: Comparison, seed: int = 0)
         sizes = (cost, answers.error.mean(axis=0))  # What noise makes of few rows of seen ones is in the second alone.
         worse = min(float(e[left & here].mean() - e[known].mean()) for e in sizes) > QUARTER * constant.error.mean
         worse &= bool(answers.error[:, rest].mean() < LITTLE * constant.error.mean)  # Else the others are no better.
-        if (chance >= apart.max() - NOTHING).mean() > LEVEL or not worse or 2 * rest.sum() <= answers.unseen.sum():
+        if (chance >= apart.max() - NOTHING).mean() > level or not worse or 2 * rest.sum() <= answers.unseen.sum():
             return found
-        if answers.classes is not None and level_by_luck(answers, left & here, known, rng) > LEVEL / len(own):
+        if answers.classes is not None and level_by_luck(answers, left & here, known, rng) > level / len(own):
             return found
-        if answers.classes is None and _as_where_seen(answers, left & here, known) > LEVEL:
+        if answers.classes is None and _as_where_seen(answers, left & here, known) > level:
             return found
         found.append((j, code))
         left = rest
@@ -307,7 +312,7 @@ def _as_noise(answers: Answers, rows: NDArray[np.int64]) -> FloatArray:
     return np.asarray(2 * stdtr(freedom, -size))
 
 
-def _classes(answers: Answers, rows: NDArray[np.int64]) -> NDArray[np.bool_]:
+def _classes(answers: Answers, rows: NDArray[np.int64], level: float) -> NDArray[np.bool_]:
     """More wrong rows than the others' share of wrong ones gives by chance, and than right ones; and by more than the
     best answer there has bad luck (`luck`)."""
     n = answers.counts[rows].astype(np.float64)
@@ -316,13 +321,13 @@ def _classes(answers: Answers, rows: NDArray[np.int64]) -> NDArray[np.bool_]:
     at = answers.compared
     known = float(np.average(answers.error.mean(axis=0)[at], weights=answers.counts[at])) if answers.like else 0.0
     others = np.maximum((wrong.sum() - wrong + 1) / (n.sum() - n + 2), known)  # None wrong of few is not never wrong.
-    found = np.asarray((at_least(wrong, n, others) <= LEVEL / len(rows)) & (wrong > right))
+    found = np.asarray((at_least(wrong, n, others) <= level / len(rows)) & (wrong > right))
     told = answers.unseen | (at & answers.like)
-    found[found] = by_luck(answers, told, rows[found]) <= LEVEL / len(rows)
+    found[found] = by_luck(answers, told, rows[found]) <= level / len(rows)
     return found
 
 
-def _numbers(answers: Answers, comparison: Comparison, rows: NDArray[np.int64]) -> NDArray[np.bool_]:
+def _numbers(answers: Answers, comparison: Comparison, rows: NDArray[np.int64], level: float) -> NDArray[np.bool_]:
     """Mean answers so far off that the noise of their own rows does not give it, nor that of all rows, together with
     what seen combinations are off by (a t-test), and farther than any of these; and
     that cost a quarter of always giving the same answer, or more; of one of several that has most of the rows a tenth.
@@ -341,7 +346,7 @@ def _numbers(answers: Answers, comparison: Comparison, rows: NDArray[np.int64]) 
     usual = max(0.0, float((np.square(off) - noise)[at].sum() / max(1, at.sum())))
     doubt, own, free = np.sqrt(noise[rows] + usual), off[rows], free[rows]
     cost = np.square(own) / answers.scale
-    most, level = float(off[at].max(initial=0.0)), 1 - LEVEL / (2 * len(rows))
+    most, sure = float(off[at].max(initial=0.0)), 1 - level / (2 * len(rows))
     # Each part of the doubt is as certain as what tells it: its own rows, and the seen combinations (Satterthwaite).
     parts = np.square(noise[rows]) / np.maximum(free, 1) + usual**2 / max(1, at.sum())
     certain = (free > 1) & (own > stdtrit(doubt**4 / np.maximum(parts, 1e-300), level) * doubt)
@@ -355,5 +360,5 @@ def _numbers(answers: Answers, comparison: Comparison, rows: NDArray[np.int64]) 
     found = farthest & (cost > np.where(most_rows, TENTH, QUARTER) * constant) & (certain | apart)
     if not answers.like or more_often(int(found.sum()), len(rows), 0, int(at.sum())) > LEVEL:
         # Of errors that are alike some have to be the farthest: few are told by their own rows alone.
-        found &= (own > stdtrit(np.maximum(free, 1), level) * doubt) | apart
+        found &= (own > stdtrit(np.maximum(free, 1), sure) * doubt) | apart
     return np.asarray(found)
