@@ -8,6 +8,7 @@ import numpy as np
 import polars as pl
 import pytest
 from hypothesis import given, settings, strategies as st
+from numpy.typing import NDArray
 from scipy import stats
 from scipy.stats import spearmanr
 
@@ -20,6 +21,7 @@ from recombine.statistics import (
     handed_out,
     interval,
     jackknife,
+    jackknife_spearman,
     more_often,
     over_combinations,
     over_examples,
@@ -365,6 +367,30 @@ def test_pseudo_values_keep_settings_together_and_have_the_figure_as_their_mean(
     assert np.mean(list(found.values())) == pytest.approx(float(spearmanr(first, second).statistic))
     assert jackknife(lambda rows: spearman(first[rows], second[rows]), [i // 15 for i in range(30)]) is None
     assert jackknife(lambda rows: None, names) is None
+
+
+@given(st.integers(0, 2**32 - 1))
+@settings(max_examples=20)
+def test_many_settings_at_once_are_each_of_them(seed: int) -> None:
+    """Ties, constant columns, what is given twice, and what leaves nothing of the other side."""
+    rng = np.random.default_rng(seed)
+    n, held, levels = int(rng.integers(3, 15)), int(rng.integers(0, 4)), int(rng.integers(1, 6))
+    columns = rng.integers(levels, size=(n, 2 + held)).astype(float)
+    columns[:, held] += rng.normal(size=n) * rng.integers(2)
+    first, second, also = columns[:, 0], columns[:, 1], columns[:, [*range(2, 2 + held), -1]] if held else None
+    names = rng.integers(rng.integers(2, n + 1), size=n).tolist()
+
+    def rho(rows: NDArray[np.int64]) -> float | None:
+        if also is None:
+            return spearman(first[rows], second[rows])
+        return partial_spearman(first[rows], second[rows], also[rows])
+
+    each, at_once = jackknife(rho, names), jackknife_spearman(first, second, names, also)
+    assert (each is None) == (at_once is None)
+    assert at_once == (each and pytest.approx(each))
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr("recombine.statistics.ranks.MOST", 2 * n)  # in several pieces
+        assert jackknife_spearman(first, second, names, also) == at_once
 
 
 def test_the_interval_covers_a_planted_correlation_where_networks_as_such_do_not() -> None:

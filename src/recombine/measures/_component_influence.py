@@ -6,12 +6,12 @@ from collections.abc import Callable
 from typing import TYPE_CHECKING
 
 import numpy as np
-import torch
 from numpy.typing import NDArray
 from torch import Tensor
 
 from recombine.errors import InputError
 from recombine.measures._swap import independent, part_of
+from recombine.models.slopes import grad
 from recombine.tasks import Draws, Task
 from recombine.training import Ensemble
 
@@ -61,7 +61,7 @@ def slopes(ensemble: Ensemble, inputs: object, targets: Tensor, place: slice = s
             outputs = model(x)[..., place]
             return (outputs.gather(-1, right).squeeze(-1) - outputs.mean(-1)).sum()
 
-        found: Tensor = torch.func.grad(score)(x)
+        found: Tensor = grad(score)(x)
         return found
 
     gradients: Tensor = ensemble.map(slope, inputs.to(ensemble.flat.dtype))

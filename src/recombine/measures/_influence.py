@@ -9,6 +9,7 @@ import torch
 from torch import Tensor
 
 from recombine.errors import InputError
+from recombine.models.slopes import grad
 from recombine.tasks import Draws, Task
 from recombine.training import Ensemble
 
@@ -32,7 +33,7 @@ def influence(ensemble: Ensemble, task: Task, outcome: int = 1, count: int = 256
         def probability(one: Tensor) -> Tensor:
             return torch.softmax(model(one[None])[0], -1)[outcome]
 
-        slopes: Tensor = torch.vmap(torch.func.grad(probability))(x)
+        slopes: Tensor = torch.vmap(grad(probability))(x)
         return slopes.abs().flatten(1).mean(0)
 
     means = ensemble.map(slope, inputs.to(ensemble.flat.dtype)).detach().double().cpu()

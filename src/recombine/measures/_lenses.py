@@ -27,6 +27,7 @@ from recombine.measures._additivity import anova
 from recombine.measures._component_influence import norms_by_part
 from recombine.measures._salience import _features, _inputs
 from recombine.measures._swap import part_of
+from recombine.models.slopes import grad
 from recombine.space import Codes
 from recombine.tasks import Draws, Task
 from recombine.tasks.abilities import AnswersInParts, SaysLevels
@@ -128,7 +129,7 @@ def redundant_slopes(ensemble: Ensemble, task: Task, count: int = 16, seed: int 
                 levels = read(model(x))[k]
                 return (levels.gather(-1, points[:, k, None]).squeeze(-1) - levels.mean(-1)).sum()
 
-            found: Tensor = torch.func.grad(score)(x)
+            found: Tensor = grad(score)(x)
             return found
 
         norms = norms_by_part(task, ensemble.map(slope, inputs.to(ensemble.flat.dtype)).detach())

@@ -21,6 +21,7 @@ from recombine.errors import InputError
 from recombine.measures._component_influence import norms_by_part, slopes
 from recombine.measures._swap import independent
 from recombine.models.called import call_with
+from recombine.models.slopes import grad, vjp
 from recombine.tasks import Draws, Task
 from recombine.training import Ensemble
 
@@ -70,12 +71,12 @@ def gradient_terms(ensemble: Ensemble, task: Task, inputs: Tensor, targets: Tens
             return found
 
         outputs, pull = _pullback(scores, ensemble.flat[m])
-        slope = torch.func.grad(lambda o: task.losses(o, targets).mean())(outputs)
+        slope = grad(lambda o: task.losses(o, targets).mean())(outputs)
         columns = torch.eye(outputs.shape[-1], dtype=slope.dtype, device=slope.device)
         rows.append(torch.stack([pull(slope * column) for column in columns]))
     return torch.stack(rows).detach()
 
 
 def _pullback(function: Callable[[Tensor], Tensor], at: Tensor) -> tuple[Tensor, Callable[[Tensor], Tensor]]:
-    outputs, pull = torch.func.vjp(function, at)[:2]
+    outputs, pull = vjp(function, at)
     return outputs.detach(), lambda cotangent: pull(cotangent)[0]

@@ -16,12 +16,13 @@ import numpy as np
 import torch
 from numpy.typing import NDArray
 from torch import Tensor, nn
-from torch.func import grad, vmap
+from torch.func import vmap
 
 from recombine.errors import InputError, unknown
 from recombine.kernels import count_saliences
 from recombine.measures.listed import Listed, listed
 from recombine.models.called import call_with
+from recombine.models.slopes import grad
 from recombine.tasks import Draws, Task
 from recombine.training import Ensemble
 

@@ -9,10 +9,11 @@ import numpy as np
 import torch
 from numpy.typing import NDArray
 from torch import Tensor
-from torch.func import grad, vmap
+from torch.func import vmap
 
 from recombine.errors import unknown
 from recombine.models.called import call_with
+from recombine.models.slopes import grad
 from recombine.tasks import Draws
 from recombine.training import Ensemble
 

@@ -31,6 +31,7 @@ from recombine.statistics.permutations import (
 )
 from recombine.statistics.ranks import (
     jackknife as jackknife,
+    jackknife_spearman as jackknife_spearman,
     partial_spearman as partial_spearman,
     spearman as spearman,
 )

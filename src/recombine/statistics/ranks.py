@@ -9,7 +9,7 @@ replacement 84 to 94 %; in one of 18 settings 90 and 94 % (250 draws each).
 
 from __future__ import annotations
 
-from collections.abc import Callable, Hashable, Sequence
+from collections.abc import Callable, Hashable, Iterable, Sequence
 from functools import lru_cache
 
 import numpy as np
@@ -18,6 +18,9 @@ from numpy.typing import ArrayLike, NDArray
 from recombine.statistics._interval import FloatArray
 
 FEWEST = 3
+ROUNDING = 1e-9
+MOST = 2**21
+"""So many numbers are looked at at once."""
 SHORT = 1024
 """Columns of at most so many numbers are ranked once: a jackknife asks for the same ones with every other column."""
 
@@ -30,15 +33,11 @@ def spearman(first: ArrayLike, second: ArrayLike) -> float | None:
 def partial_spearman(first: ArrayLike, second: ArrayLike, given: ArrayLike) -> float | None:
     """ρ of what the ranks of ``given`` (n, or n × numbers) leave unexplained of both ranks; null where that is
     nothing."""
-    known = np.asarray(given, dtype=np.float64)
-    columns = known[:, None] if known.ndim == 1 else known
-    design = np.column_stack([np.ones(len(columns)), *(ranks(column) for column in columns.T)])
-    left = []
-    for side in (ranks(first), ranks(second)):
-        rest = side - design @ np.linalg.lstsq(design, side, rcond=None)[0]
-        # Rounding is no variation.
-        left.append(np.where(np.abs(rest) < 1e-9 * len(side), 0.0, rest))
-    return _correlation(left[0], left[1])
+    columns = _columns(given)
+    design = np.column_stack([np.ones(columns.shape[1]), *map(ranks, columns)])
+    both = np.column_stack([ranks(first), ranks(second)])
+    rest = both - design @ np.linalg.lstsq(design, both, rcond=None)[0]
+    return _correlation(*_varying(rest).T)
 
 
 def jackknife(
@@ -48,18 +47,77 @@ def jackknife(
 
     ``settings`` names the setting of every row. Null where the statistic has no value, with all rows or without one
     setting, or where there are fewer than three settings."""
-    names = list(dict.fromkeys(settings))
+    names, of = _places(settings)
+    without = (statistic(np.flatnonzero(of != i)) for i in range(len(names)))
+    return _pseudo_values(names, statistic(np.arange(len(of))), without) if len(names) >= FEWEST else None
+
+
+def jackknife_spearman(
+    first: ArrayLike, second: ArrayLike, settings: Sequence[Hashable], given: ArrayLike | None = None
+) -> dict[Hashable, float] | None:
+    """`jackknife` of `spearman`, or of `partial_spearman` where something is ``given``, for many settings at once."""
+    (names, of), held = _places(settings), () if given is None else _columns(given)
     if len(names) < FEWEST:
         return None
+    whole = spearman(first, second) if given is None else partial_spearman(first, second, given)
+    columns = [np.asarray(side, dtype=np.float64) for side in (first, second, *held)]
+    pieces = -(-len(names) * len(of) * len(columns) // MOST)
+    without = (_without(columns, of, some) for some in np.array_split(np.arange(len(names)), pieces))
+    found = np.concatenate(list(without)).tolist()
+    return _pseudo_values(names, whole, (None if np.isnan(rho) else rho for rho in found))
+
+
+def _places(settings: Sequence[Hashable]) -> tuple[list[Hashable], NDArray[np.int64]]:
+    """The names of settings, and the place of each row's among them."""
+    names = list(dict.fromkeys(settings))
     place = {name: i for i, name in enumerate(names)}
-    of = np.array([place[name] for name in settings])
-    whole = statistic(np.arange(len(of)))
-    without = [statistic(np.flatnonzero(of != i)) for i in range(len(names))]
-    found = [value for value in without if value is not None]
-    if whole is None or len(found) < len(without):
+    return names, np.array([place[name] for name in settings], dtype=np.int64)
+
+
+def _pseudo_values(
+    names: list[Hashable], whole: float | None, without: Iterable[float | None]
+) -> dict[Hashable, float] | None:
+    each = list(without)
+    found = [value for value in each if value is not None]
+    if whole is None or len(found) < len(each):
         return None
     mean = float(np.mean(found))
     return {name: whole + (len(names) - 1) * (mean - value) for name, value in zip(names, found, strict=True)}
+
+
+def _without(columns: list[FloatArray], of: NDArray[np.int64], some: NDArray[np.int64]) -> FloatArray:
+    """ρ of the first two columns, given the others, without each of some settings; not a number where there is none."""
+    kept = of != some[:, None]
+    first, second, *held = (np.where(kept, _ranks_without(column, of, some), 0.0) for column in columns)
+    both, enough = np.stack([first, second], axis=-1), kept.sum(1)
+    if held:  # rows of zeros take no part
+        basis, sizes, _ = np.linalg.svd(np.stack([kept, *held], axis=-1), full_matrices=False)
+        basis *= (sizes > np.finfo(float).eps * max(basis.shape[1:]) * sizes[:, :1])[:, None]
+        both = _varying(both - basis @ (basis.transpose(0, 2, 1) @ both))
+    both = np.where(kept[..., None], both - both.sum(1, keepdims=True) / enough[:, None, None], 0.0)
+    products = both.transpose(0, 2, 1) @ both
+    spread = np.sqrt(np.diagonal(products, axis1=1, axis2=2))
+    varies = (np.ptp(both, axis=1) > ROUNDING * len(of)).all(-1) & (enough >= FEWEST)
+    found = np.full(len(some), np.nan)
+    np.divide(products[:, 0, 1], spread.prod(-1), out=found, where=varies)
+    return np.clip(found, -1, 1)
+
+
+def _ranks_without(values: FloatArray, of: NDArray[np.int64], some: NDArray[np.int64]) -> FloatArray:
+    """The ranks of all numbers among those that are not of a setting, for each of some settings."""
+    rows = np.flatnonzero(np.isin(of, some))
+    rows = rows[of[rows].argsort(kind="stable")]
+    left, starts = values[rows, None], np.flatnonzero(np.diff(of[rows], prepend=-1))
+    return ranks(values) - np.add.reduceat((left < values) + 0.5 * (left == values), starts, axis=0)
+
+
+def _columns(given: ArrayLike) -> FloatArray:
+    return np.atleast_2d(np.asarray(given, dtype=np.float64).T)
+
+
+def _varying(rest: FloatArray) -> FloatArray:
+    """What is left of ranks; rounding is no variation."""
+    return np.where(np.abs(rest) < ROUNDING * rest.shape[-2], 0.0, rest)
 
 
 def ranks(values: ArrayLike) -> FloatArray:

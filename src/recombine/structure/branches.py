@@ -10,8 +10,8 @@ from typing import Any
 
 import torch
 from torch import Tensor
-from torch.func import grad_and_value
 
+from recombine.models.slopes import grad_and_value
 from recombine.structure.objective import Constants, MaskObjective, Named
 from recombine.structure.strategies import Shape
 from recombine.training.stack import Stack

@@ -10,9 +10,10 @@ from typing import Any
 
 import torch
 from torch import Tensor
-from torch.func import grad_and_value, vmap
+from torch.func import vmap
 
 from recombine.errors import InputError
+from recombine.models.slopes import grad_and_value
 from recombine.structure.objective import Constants, MaskObjective, Named, Step
 from recombine.training.stack import Stack
 from recombine.training.strategies.stacked import Step as StackStep

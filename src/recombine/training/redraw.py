@@ -25,6 +25,10 @@ class _Noting(TorchDispatchMode):
         super().__init__()  # type: ignore[no-untyped-call]
         self.noted: list[tuple[Callable[..., Tensor], Tensor, Sequence[Any], dict[str, Any]]] = []
 
+    @classmethod
+    def _should_skip_dynamo(cls) -> bool:
+        return False  # PyTorch's compiler would be imported to be skipped
+
     def __torch_dispatch__(
         self, func: Any, types: Iterable[type], args: tuple[Any, ...] = (), kwargs: dict[str, Any] | None = None
     ) -> Any:

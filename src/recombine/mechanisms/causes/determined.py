@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import lru_cache
 
 import numpy as np
 from numpy.typing import NDArray
@@ -76,4 +77,10 @@ def standing(answers: Answers) -> NDArray[np.int64]:
         or len(shown) + len(answers.codes) > MOST_COMBINATIONS
     ):
         return np.full(len(answers.codes), DETERMINED)
-    return Identifiability(shown.astype(np.int64), shape).status(answers.codes.astype(np.int64))
+    return _determining(shown.astype(np.int64).tobytes(), shape).status(answers.codes.astype(np.int64))
+
+
+@lru_cache(maxsize=2)
+def _determining(shown: bytes, shape: tuple[int, ...]) -> Identifiability:
+    """What training combinations determine: every verdict asks several times, and every member of an ensemble."""
+    return Identifiability(np.frombuffer(shown, dtype=np.int64).reshape(-1, len(shape)), shape)

@@ -26,6 +26,8 @@ Places = NDArray[np.signedinteger[Any]]
 DEALT, MOST = 500, 40_000
 """How often levels are dealt anew, and combinations times levels beyond which that takes too long and nothing is
 said."""
+AT_ONCE = 2**18
+"""Numbers of deals that are added up at once."""
 
 
 def ignored(answers: Answers, seed: int = 0, surely: bool = True) -> dict[int, tuple[float, float]]:
@@ -75,19 +77,25 @@ def _apart(values: FloatArray, level: Places, levels: int, group: Places, rng: n
     own = values - (sums / size[:, None])[group]
 
     many = np.maximum(np.bincount(level, minlength=levels), 1)
+    places = levels * np.arange(own.shape[1])
 
-    def between(codes: Places) -> float:
-        sums = [np.bincount(codes, column, levels) for column in own.T]
-        return sum(float((of**2 / many).sum()) for of in sums) / len(own)
+    def between(codes: Places) -> FloatArray:
+        """Of several deals (rows) at once."""
+        deals = levels * own.shape[1] * np.arange(len(codes))
+        at = (deals[:, None, None] + codes[:, :, None] + places).ravel()
+        weights = np.broadcast_to(own, (len(codes), *own.shape)).ravel()
+        sums = np.bincount(at, weights, len(codes) * own.shape[1] * levels).reshape(len(codes), -1, levels)
+        return np.asarray((sums**2 / many).sum(axis=2).sum(axis=1) / len(own))
 
     dealt = np.empty(DEALT)
     order = np.argsort(group, kind="stable")
-    for i in range(DEALT):
-        shuffled = np.lexsort((rng.random(len(group)), group))
-        codes = np.empty_like(level)
-        codes[order] = level[shuffled]
-        dealt[i] = between(codes)
-    found = between(level)
+    for some in np.array_split(np.arange(DEALT), min(DEALT, -(-DEALT * own.size // AT_ONCE))):
+        drawn = rng.random((len(some), len(group)))
+        shuffled = np.lexsort((drawn, np.broadcast_to(group, drawn.shape)))
+        codes = np.empty(drawn.shape, dtype=level.dtype)
+        codes[:, order] = level[shuffled]
+        dealt[some] = between(codes)
+    found = float(between(level[None])[0])
     return found - float(dealt.mean()), float(dealt.std()), float((1 + (dealt >= found - 1e-12).sum()) / (1 + DEALT))
 
 

@@ -13,11 +13,10 @@ from pathlib import Path
 
 import numpy as np
 import polars as pl
-from numpy.typing import NDArray
 
 from recombine.mechanisms._judge import FITTED
 from recombine.runs import StoredRun
-from recombine.statistics import by_base, jackknife, partial_spearman, sign_flip, spearman, wild_cluster
+from recombine.statistics import by_base, jackknife_spearman, sign_flip, wild_cluster
 from recombine.studies.study import Setting
 from recombine.studies.tables import last
 
@@ -165,13 +164,9 @@ def _rho(asked: pl.DataFrame, *names: str) -> dict[Hashable, float]:
     all."""
     known = asked.drop_nulls(names)
     first, second, *given = known.select(names).to_numpy().T
-
-    def rho(rows: NDArray[np.int64]) -> float | None:
-        if not given:
-            return spearman(first[rows], second[rows])
-        return partial_spearman(first[rows], second[rows], np.column_stack(given)[rows])
-
-    return (jackknife(rho, known["member"].to_list()) if known.height >= FEWEST else None) or {}
+    held = np.column_stack(given) if given else None
+    found = jackknife_spearman(first, second, known["member"].to_list(), held) if known.height >= FEWEST else None
+    return found or {}
 
 
 def same_start(run: StoredRun, _: Setting) -> pl.DataFrame | None:

@@ -10,7 +10,7 @@ all splits have as many pairs and determine all others, if factors add up; *even
 from __future__ import annotations
 
 from collections.abc import Callable
-from functools import partial
+from functools import cache, partial
 from itertools import count
 
 import numpy as np
@@ -42,6 +42,7 @@ WITHIN_BETWEEN, WITHIN_ROWS = "part between splits", "part on the same rows"
 MIXED, WITHIN = "both kinds", "kind held still"
 
 
+@cache
 def even(seed: int) -> Pairs:
     """Every level of both factors in three pairs: three permutations that share none, all hanging together."""
     for attempt in count():
@@ -52,6 +53,7 @@ def even(seed: int) -> Pairs:
     raise AssertionError
 
 
+@cache
 def uneven(seed: int) -> Pairs:
     """As many pairs that show every level, some far more often than others, and hang together."""
     for attempt in count():

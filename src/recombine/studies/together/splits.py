@@ -8,6 +8,7 @@ random the number of pairs and the share of the others that they determine, if f
 from __future__ import annotations
 
 from collections.abc import Iterable
+from functools import cache
 from typing import TypedDict
 
 import numpy as np
@@ -69,6 +70,7 @@ def times(pairs: Iterable[tuple[int, int]]) -> np.typing.NDArray[np.int64]:
     return np.concatenate([np.bincount(side, minlength=LEVELS) for side in (first, second)])
 
 
+@cache
 def unevenness() -> dict[str, float]:
     """Of every split the standard deviation of how often it shows a level; 0 of regular ones."""
     shown = {name: seen.get("pairs") for name, seen in SPLITS.items()}
@@ -94,6 +96,7 @@ def imprecision(pairs: Iterable[tuple[int, int]]) -> float:
     return float(variances[~(grid[:, None] == seen[None]).all(-1).any(1)].mean())
 
 
+@cache
 def distances() -> dict[str, float]:
     """`distance` of every split."""
     grid = [(a, b) for a in range(LEVELS) for b in range(LEVELS)]

@@ -11,8 +11,8 @@ from typing import Any, TypeVar
 
 import torch
 from torch import Tensor
-from torch.func import grad_and_value
 
+from recombine.models.slopes import grad_and_value
 from recombine.training.stack import Objective, Stack
 from recombine.training.strategies.captured import Captured
 from recombine.training.strategies.compiled import compiled_once

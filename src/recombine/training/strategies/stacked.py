@@ -13,9 +13,10 @@ from typing import Any
 
 import torch
 from torch import Tensor
-from torch.func import grad_and_value, vmap
+from torch.func import vmap
 
 from recombine.models.called import call_with
+from recombine.models.slopes import grad_and_value
 from recombine.training.optim import Hyper
 from recombine.training.stack import Buffers, Objective, Stack, batched_attention, undisturbed
 from recombine.training.strategies.recording import trace
