@@ -14,7 +14,7 @@ table of all studies, ``<!--= count:WHOSE:STATUS -->`` a number over all of them
 published figure in our interval); ``tables:locked`` how many real tables are in that half;
 ``benchmark:PAGE:ROW:COLUMN`` a figure of ``benchmarks/results/PAGE.md`` (column: its place). ``printed:STUDY`` is the
 table of every figure that the paper prints (``docs/printed/STUDY.csv``) beside ours, ``printed:STUDY:matched`` (or
-``missed``, ``left``, ``no-test``, ``all``, ``same-sign`` …) how many there are, ``printed:STUDY:matched:Standard_dev``
+``missed``, ``left``, ``no-test``, ``outside`` (matched, and outside our interval), ``all``, ``same-sign`` …) how many there are, ``printed:STUDY:matched:Standard_dev``
 under headings that begin so, with a minus before these under all others. A mark that began a line
 would end its paragraph. ``python docs/quoted.py`` fills in every page and what the package carries; a test asserts that
 nothing would change.
@@ -193,12 +193,13 @@ def _printed(study: str, asked: str = "", under: str = "") -> str:
         if (verdict in ("missed", "no test") and not note) or (verdict == "left") != ("GPU h" in note and bool(said)):
             raise KeyError(f"{study}: {row['what']} ({verdict}) has no reason, or no cost")
         if row["where"].replace(" ", "_").startswith(under.lstrip("-")) != under.startswith("-"):
-            counts.update((verdict, "all"))
+            counts.update((verdict, "all", *(["outside"] if verdict == "matched" and _outside(row, ours) else [])))
         if row["where"] != group:
             group = row["where"]
             shown += ["", f"**{group}**", "", "| figure | theirs | ours | |", "|---|---|---|---|"]
         why = f": {note}" if note and verdict in ("missed", "left", "no test") else ""
         printed = re.sub(r"^(-?)0\.", r"\1.", row["printed"]).replace("-", "−")
+        verdict += _of_its_own(row["within"]) if verdict in ("matched", "missed") else ""
         shown.append(f"| {row['what']} | {printed} | {_shown(row, ours) if ours else ''} | {verdict}{why} |")
     if under and counts["all"] in (0, len(rows)):
         raise KeyError(f"{study} has no heading, or no other, that begins with {under}")
@@ -245,6 +246,21 @@ def _agree(row: dict[str, str], ours: list[float]) -> str:
     else:
         agree = abs(mean - printed) <= float(within)
     return "matched" if agree else "missed"
+
+
+def _outside(row: dict[str, str], ours: list[float]) -> bool:
+    """Whether the printed figure lies outside the interval of the mean of ours, however near to that."""
+    if row["within"] == "among" or len(ours) < 2:
+        return False
+    found = interval(ours)
+    return not found.low <= float(row["printed"]) <= found.high
+
+
+def _of_its_own(within: str) -> str:
+    """A distance that is none of those that the page begins with."""
+    if within.startswith("x") or within in ("sign", "among", "0.05", "0.03"):
+        return f" (a factor of {within[1:]})" if re.fullmatch(r"x1\.[2-9]\d*", within) else ""
+    return f" (± {within.removeprefix('0')})"
 
 
 def _shown(row: dict[str, str], ours: list[float]) -> str:

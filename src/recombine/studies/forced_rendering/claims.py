@@ -249,12 +249,13 @@ CLAIMS = (
           source="what fails-transformer may rest on; side 14, an 8 × 8 box; in 8000 steps, as those in order have, no "
           "shuffled one had fitted. Rival: a unique code for each pixel is enough, wherever the pixel lies",
           unit="powers of ten"),
-    _fails("cnn-box", "transposed convolutional decoder whose hold-out is 9 × 9",
+    # The published network is asked for where ours are nearest to it: the last of these three.
+    _fails("cnn-box", "transposed convolutional decoder whose hold-out is 9 × 9", "ours",
            published=_notebook(3.11e-3 / (math.pi / 784), "3.11e-3, with 256 channels and 10 layers"),
            source="rival: what is drawn is a copy of seen neighbours, which 32 of the 81 unseen places have"),
     # Declared with what would explain them, before they are trained.
     _fails("cnn-box-large", "transposed convolutional decoder of the authors' 256 channels and 10 layers, whose "
-           "hold-out is 9 × 9,",
+           "hold-out is 9 × 9,", "ours",
            published=_notebook(3.11e-3 / (math.pi / 784), "3.11e-3"),
            source="what fails-cnn-box differs in: width, depth, steps, a constant rate and their weight decay"),
     _fails("cnn-box-draws", "transposed convolutional decoder of 256 channels and 10 layers, trained on 534 of the "
