@@ -27,6 +27,7 @@ from latex2mathml.converter import convert
 from mkdocs.structure.files import File, Files
 from pages import HERE, Picture, pages, play
 
+from recombine.cli.options import STORE
 from recombine.figures import to_svg
 from recombine.playground import write_page
 from recombine.reporting import responsive_svg
@@ -34,6 +35,8 @@ from recombine.reporting import responsive_svg
 ROOT = HERE.parent
 PICTURE = re.compile(r"^!\[(?P<alt>[^\]]*)\]\((?P<target>[^)]*/(?P<name>[\w-]+)\.svg)\)$", re.MULTILINE)
 OUTSIDE = re.compile(r"\[(?P<text>[^\]]*)\]\((?P<target>(?:\.\./)+[^)#]*)(?P<place>#[^)]*)?\)")
+NAMED = re.compile(r"^```(\w+) ([\w.-]+)$", re.MULTILINE)
+"""A block that is written as a file: MkDocs reads no name after the language, and sets the file as running text."""
 AS_KEPT = "AS_KEPT" in os.environ
 """For who works on the words or the looks of a page: nothing is run, pictures are those that are kept."""
 SHIM = "https://unpkg.com/iframe-worker/shim"
@@ -82,7 +85,7 @@ def on_page_markdown(markdown: str, page: Any, **_: Any) -> str:
     def figure(found: re.Match[str]) -> str:
         return f"<figure>{drawings[found['name']]}<figcaption>{escape(found['alt'])}</figcaption></figure>"
 
-    text = PICTURE.sub(figure, MARK.sub("", markdown))
+    text = PICTURE.sub(figure, NAMED.sub(r'```\1 title="\2"', MARK.sub("", markdown)))
     return OUTSIDE.sub(lambda found: _moved(found, page.file.src_uri), text)
 
 
@@ -104,12 +107,15 @@ def on_post_build(config: Any) -> None:
     if report.returncode:
         sys.exit(f"the pages of the results were not written:\n{told}")
     _check_links(site)
+    _check_blocks(site)
 
 
 def _begin_results(out: Path) -> None:
-    """`recombine report results` beside all else, in a process of its own."""
-    words = [sys.executable, "-m", "recombine", "report", str(ROOT / "results"), "--out", str(out)]
-    report = subprocess.Popen(words, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, encoding="utf-8")
+    """`recombine report results` beside all else, in a process of its own; a store keeps figures for the next."""
+    (ROOT / STORE).mkdir(exist_ok=True)
+    words = [sys.executable, "-m", "recombine", "report", "results", "--out", str(out.absolute())]
+    pipe = subprocess.PIPE
+    report = subprocess.Popen(words, cwd=ROOT, stdout=pipe, stderr=subprocess.STDOUT, text=True, encoding="utf-8")
     atexit.register(report.kill)  # where a page stops the build
     REPORTS.append(report)
 
@@ -195,3 +201,11 @@ def _check_links(site: Path) -> None:
     ]
     if missing:
         sys.exit("links that lead nowhere:\n" + "\n".join(missing))
+
+
+def _check_blocks(site: Path) -> None:
+    """Every block of code of the site was read as one."""
+    code = re.compile(r"<code\b.*?</code>", re.DOTALL)
+    torn = [page for page in site.rglob("*.html") if "```" in code.sub("", page.read_text(encoding="utf-8"))]
+    if torn:
+        sys.exit("blocks of code that were not read:\n" + "\n".join(str(page.relative_to(site)) for page in torn))

@@ -186,3 +186,17 @@ def test_a_link_that_leads_nowhere_is_said(hooks: ModuleType, tmp_path: Path) ->
         hooks._check_links(tmp_path)
     (tmp_path / "other.html").write_text('<a href="page.html">', encoding="utf-8")
     hooks._check_links(tmp_path)
+
+
+def test_a_block_that_is_a_file_is_one_in_the_site_with_its_name(hooks: ModuleType, tmp_path: Path) -> None:
+    markdown = pytest.importorskip("markdown")
+    page = SimpleNamespace(file=SimpleNamespace(src_uri="elsewhere.md"))
+    for name in ("t.csv", "my_study.py"):
+        text = hooks.on_page_markdown(f"Before.\n\n```csv {name}\na,b\n```\n", page)
+        found = markdown.markdown(text, extensions=["pymdownx.superfences", "pymdownx.highlight"])
+        assert re.search(rf'class="filename">{name}<', found)
+        (tmp_path / "page.html").write_text(found, encoding="utf-8")
+        hooks._check_blocks(tmp_path)
+    (tmp_path / "page.html").write_text("<p>```csv t.csv a,b</p><code>```</code>", encoding="utf-8")
+    with pytest.raises(SystemExit, match=r"page\.html"):
+        hooks._check_blocks(tmp_path)
