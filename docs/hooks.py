@@ -8,10 +8,12 @@ report results` writes them, lie beside the pages.
 
 from __future__ import annotations
 
+import atexit
 import importlib
 import inspect
 import os
 import re
+import subprocess
 import sys
 import tempfile
 from html import escape
@@ -25,6 +27,7 @@ from latex2mathml.converter import convert
 from mkdocs.structure.files import File, Files
 from pages import HERE, Picture, pages, play
 
+from recombine.cli.options import STORE
 from recombine.figures import to_svg
 from recombine.playground import write_page
 from recombine.reporting import responsive_svg
@@ -32,10 +35,14 @@ from recombine.reporting import responsive_svg
 ROOT = HERE.parent
 PICTURE = re.compile(r"^!\[(?P<alt>[^\]]*)\]\((?P<target>[^)]*/(?P<name>[\w-]+)\.svg)\)$", re.MULTILINE)
 OUTSIDE = re.compile(r"\[(?P<text>[^\]]*)\]\((?P<target>(?:\.\./)+[^)#]*)(?P<place>#[^)]*)?\)")
+NAMED = re.compile(r"^```(\w+) ([\w.-]+)$", re.MULTILINE)
+"""A block that is written as a file: MkDocs reads no name after the language, and sets the file as running text."""
 AS_KEPT = "AS_KEPT" in os.environ
 """For who works on the words or the looks of a page: nothing is run, pictures are those that are kept."""
 SHIM = "https://unpkg.com/iframe-worker/shim"
 MARK = re.compile(r"<!--=.*?-->|<!--/-->")
+REPORTS: list[subprocess.Popen[str]] = []
+"""The process that writes the pages of the committed results, which takes as long as all else together."""
 
 
 def on_config(config: Any) -> Any:
@@ -46,6 +53,8 @@ def on_config(config: Any) -> Any:
 
 
 def on_files(files: Files, config: Any) -> Files:
+    if not AS_KEPT:
+        _begin_results(Path(config.site_dir) / "results" / "pages")
     made = {"gallery.md": _gallery(), "results/index.md": _results()}
     for source in [*(ROOT / "benchmarks").glob("README.md"), *(ROOT / "benchmarks" / "results").glob("*.md")]:
         made[source.relative_to(ROOT).as_posix()] = source.read_text(encoding="utf-8")
@@ -68,7 +77,7 @@ def on_page_markdown(markdown: str, page: Any, **_: Any) -> str:
         with tempfile.TemporaryDirectory() as folder:
             for step in play(source, Path(folder)):
                 if isinstance(step, Picture):
-                    (HERE / "pictures" / f"{step.name}.svg").write_text(to_svg(step.draw()), encoding="utf-8")
+                    _keep(step, to_svg(step.chart))
                     drawings[step.name] = str(responsive_svg(step.draw, step.alt, step.name))
                 elif not step.matches:
                     sys.exit(f"{source.name}, line {step.line}: shows\n{step.expected}\nand prints\n{step.printed}")
@@ -76,7 +85,7 @@ def on_page_markdown(markdown: str, page: Any, **_: Any) -> str:
     def figure(found: re.Match[str]) -> str:
         return f"<figure>{drawings[found['name']]}<figcaption>{escape(found['alt'])}</figcaption></figure>"
 
-    text = PICTURE.sub(figure, MARK.sub("", markdown))
+    text = PICTURE.sub(figure, NAMED.sub(r'```\1 title="\2"', MARK.sub("", markdown)))
     return OUTSIDE.sub(lambda found: _moved(found, page.file.src_uri), text)
 
 
@@ -89,18 +98,33 @@ def on_post_page(output: str, page: Any, **_: Any) -> str:
 
 
 def on_post_build(config: Any) -> None:
-    from recombine.cli import main
-
     site = Path(config.site_dir)
     write_page(site / "play.html")
     if AS_KEPT:
         return
-    try:
-        main(["report", str(ROOT / "results"), "--out", str(site / "results" / "pages")])
-    except SystemExit as end:
-        if end.code:
-            raise
+    report = REPORTS.pop()
+    told, _ = report.communicate()
+    if report.returncode:
+        sys.exit(f"the pages of the results were not written:\n{told}")
     _check_links(site)
+    _check_blocks(site)
+
+
+def _begin_results(out: Path) -> None:
+    """`recombine report results` beside all else, in a process of its own; a store keeps figures for the next."""
+    (ROOT / STORE).mkdir(exist_ok=True)
+    words = [sys.executable, "-m", "recombine", "report", "results", "--out", str(out.absolute())]
+    pipe = subprocess.PIPE
+    report = subprocess.Popen(words, cwd=ROOT, stdout=pipe, stderr=subprocess.STDOUT, text=True, encoding="utf-8")
+    atexit.register(report.kill)  # where a page stops the build
+    REPORTS.append(report)
+
+
+def _keep(picture: Picture, drawn: str) -> None:
+    """The picture for whoever reads the Markdown; it is said where it had other words or numbers."""
+    if picture.file.is_file() and not picture.beside_kept(drawn).matches:
+        print(f"{picture.file.name} had other words or numbers; it is drawn anew", file=sys.stderr)
+    picture.file.write_text(drawn, encoding="utf-8")
 
 
 def _formula(source: str, *_: Any, **__: Any) -> str:
@@ -177,3 +201,11 @@ def _check_links(site: Path) -> None:
     ]
     if missing:
         sys.exit("links that lead nowhere:\n" + "\n".join(missing))
+
+
+def _check_blocks(site: Path) -> None:
+    """Every block of code of the site was read as one."""
+    code = re.compile(r"<code\b.*?</code>", re.DOTALL)
+    torn = [page for page in site.rglob("*.html") if "```" in code.sub("", page.read_text(encoding="utf-8"))]
+    if torn:
+        sys.exit("blocks of code that were not read:\n" + "\n".join(str(page.relative_to(site)) for page in torn))

@@ -3,7 +3,7 @@
 In a page, ``python`` blocks are run, and lines of ``sh`` blocks that start with ``recombine``; a block with the name of
 a file, such as ``csv NAME`` or ``python NAME``, is written as that file; a ``text`` block shows what the block before
 it printed. There, … stands for anything, and a decimal number may be off by two in its last digit. An SVG is the
-``chart`` of the block before it; other pictures are files.
+``chart`` of the block before it and says what that says; other pictures are files.
 """
 
 from __future__ import annotations
@@ -14,6 +14,7 @@ import os
 import re
 import shlex
 import sys
+import xml.etree.ElementTree as ET
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from functools import partial
@@ -23,7 +24,6 @@ from typing import Any
 from unittest import mock
 
 from markdown_it import MarkdownIt
-from markdown_it.token import Token
 
 HERE = Path(__file__).parent
 READER = MarkdownIt("commonmark").enable("table")
@@ -75,13 +75,27 @@ class Shown:
 
 @dataclass(frozen=True)
 class Picture:
-    """An image of a page, the chart that its block has made, and how it is drawn anew."""
+    """An image of a page, the line of its block, the chart that this has made, and how it is drawn anew."""
 
     name: str
     alt: str
-    token: Token
+    line: int
     chart: Any
     draw: Callable[[], Any]
+
+    @property
+    def file(self) -> Path:
+        return HERE / "pictures" / f"{self.name}.svg"
+
+    def beside_kept(self, drawn: str) -> Shown:
+        """The words and numbers in the picture that is kept, and those that are drawn now."""
+        kept = self.file.read_text(encoding="utf-8") if self.file.is_file() else ""
+        return Shown(self.line, words_in(kept) if kept else "", words_in(drawn))
+
+
+def words_in(svg: str) -> str:
+    """What a picture says, one text a line."""
+    return "\n".join("".join(text.itertext()) for text in ET.fromstring(svg).iter("{http://www.w3.org/2000/svg}text"))
 
 
 def play(page: Path, folder: Path) -> Iterator[Shown | Picture]:
@@ -111,8 +125,8 @@ def play(page: Path, folder: Path) -> Iterator[Shown | Picture]:
             for child in token.children or ():
                 if child.type == "image" and str(child.attrs["src"]).endswith(".svg"):
                     draw = _drawn(code, module)
-                    chart = module.__dict__.get("chart")
-                    yield Picture(Path(str(child.attrs["src"])).stem, child.content, child, chart, draw)
+                    name = Path(str(child.attrs["src"])).stem
+                    yield Picture(name, child.content, line, module.__dict__.get("chart"), draw)
         if owed:
             yield Shown(line, "", printed)
 

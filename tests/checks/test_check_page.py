@@ -83,6 +83,13 @@ def test_the_page_says_verdict_suggestion_and_reason():
     assert "compositional support" not in page  # no level is unseen
 
 
+def test_where_nothing_is_asked_no_table_is_empty():
+    page = recombine.reporting.check.check_page(check({"a": [0, 0, 1, 1], "b": [0, 1, 0, 1]}, ["a", "b"]))
+    assert re.search(r"<h2[^>]*>Verdict<", page)
+    assert not re.search(r"<tbody>\s*</tbody>", page)
+    assert page.count('<td class="none" data-label="Examples"></td>') == page.count('data-label="Examples"') == 2
+
+
 def test_the_order_of_combinations_is_named_as_it_is():
     page = check(PIECES, ["shape", "colour"])._repr_html_()
     assert '<h2 id="queries">Combinations, the largest leverage first</h2>' in page

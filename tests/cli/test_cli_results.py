@@ -11,6 +11,8 @@ import polars as pl
 import pytest
 from called import TOY, Call, refused
 
+from recombine.cli.options import STORE
+from recombine.figures.cache import recall
 from recombine.runs import Store
 from recombine.studies import StudyResult, run_study
 from recombine.studies.verification import study_record
@@ -89,21 +91,25 @@ def test_report_judges_committed_results_again_and_writes_their_pages(
 ) -> None:
     def write_overview(found: list[StudyResult], out: Path) -> Path:
         assert [one.study for one in found] == [TOY]
-        (out / "index.html").write_text("page")
+        (out / "index.html").write_bytes(recall(lambda: "page", lambda: b"page"))
         return out / "index.html"
 
     monkeypatch.setattr("recombine.reporting.write_overview", write_overview)
     monkeypatch.setattr("recombine.runs.training.TrainingRun.compute", lambda *_: pytest.fail("trained"))
+    monkeypatch.chdir(tmp_path)
     claims = json.loads((results / "claims.json").read_text("utf-8"))["claims"]
     (results / "claims.json").unlink()  # what it said does not matter
     for folder in (results, results.parent):
+        assert not Path(STORE).exists(), "no store is made for what is drawn; where there is one, it is kept there"
         code, out, err = call("report", folder, "--out", tmp_path / "page", "--json")
         assert (code, err) == (0, "")
         told = json.loads(out)
         assert Path(told["page"]) == tmp_path / "page" / "index.html"
         assert [study["claims"] for study in told["studies"]] == [claims]
+    Path(STORE).mkdir()
     code, out, err = call("report", results, "--out", "page")
     assert (code, err) == (0, "")
+    assert len(list(Path(STORE, "cache").glob("*/*"))) == 1
     holds = [sum(c["status"] == "holds" for c in claims if c["whose"] == whose) for whose in ("paper", "ours")]
     row = next(line.split() for line in out.splitlines() if line.startswith("gradient-toy"))
     assert [row[1], row[6]] == [str(number) for number in holds]

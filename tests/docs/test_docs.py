@@ -13,6 +13,8 @@ from types import ModuleType, SimpleNamespace
 import pytest
 
 import recombine as rc
+from recombine.figures import to_svg
+from recombine.figures.cache import cached_in
 
 DOCS = Path(__file__).parents[2] / "docs"
 HEADINGS = ["What it is", "Why it matters", "Formula", "Example", "Picture", "How to fix", "Reference"]
@@ -47,16 +49,18 @@ def sixteen(of_all_workers: Path) -> Path:
 @pytest.mark.parametrize(
     "page", [pytest.param(page, id=name, marks=[pytest.mark.long] * (name in LONG)) for name, page in PAGES.items()]
 )
-def test_a_page_prints_what_it_shows_and_draws_its_pictures(page: Path, tmp_path: Path, sixteen: Path) -> None:
+def test_a_page_prints_what_it_shows_and_draws_what_its_pictures_say(
+    page: Path, tmp_path: Path, sixteen: Path, drawings: Path
+) -> None:
     if page.stem == "a-published-claim":
         (tmp_path / "store").symlink_to(sixteen)
     for step in pages.play(page, tmp_path):
         if isinstance(step, pages.Picture):
             assert step.alt
-            assert (DOCS / "pictures" / f"{step.name}.svg").is_file(), "run `make docs` to draw it"
-            assert step.chart.to_dict(validate=False)
-        else:
-            assert step.matches, f"line {step.line} shows\n{step.expected}\nand prints\n{step.printed}"
+            assert step.file.is_file(), "run `make docs` to draw it"
+            with cached_in(drawings):
+                step = step.beside_kept(to_svg(step.chart))
+        assert step.matches, f"line {step.line} shows\n{step.expected}\nand prints or draws\n{step.printed}"
 
 
 def test_the_readme_prints_what_it_shows(tmp_path: Path, sixteen: Path) -> None:
@@ -119,6 +123,23 @@ def test_what_counts_as_the_same(expected: str, printed: str, same: bool) -> Non
     assert pages.Shown(1, expected, printed).matches is same
 
 
+def test_a_picture_with_an_old_word_or_number_is_caught(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    monkeypatch.setattr(pages, "HERE", tmp_path)
+    (tmp_path / "pictures").mkdir()
+    picture = pages.Picture("leak", "how much leaks", 1, None, lambda: None)
+    drawn = '<svg xmlns="http://www.w3.org/2000/svg"><g><text>R<tspan>2</tspan> on A</text><text>{}</text></g></svg>'
+    assert not picture.beside_kept(drawn.format("0.74")).matches, "none is kept"
+    picture.file.write_text(drawn.replace("<g>", "<g id='old'>").format("0.74"), encoding="utf-8")
+    assert picture.beside_kept(drawn.format("0.75")).matches
+    assert picture.beside_kept(drawn.format("0.75")).printed == "R2 on A\n0.75"
+    for other in (
+        drawn.format("0.77"),
+        drawn.format("0.74").replace("on A", "on B"),
+        drawn.replace("<text>{}</text>", ""),
+    ):
+        assert not picture.beside_kept(other).matches, other
+
+
 def test_a_page_that_prints_something_else_is_caught(tmp_path: Path) -> None:
     page = tmp_path / "page.md"
     page.write_text("```python\nprint(1)\n```\n\n```text\n2\n```\n\n```python\nprint(3)\n```\n", encoding="utf-8")
@@ -165,3 +186,17 @@ def test_a_link_that_leads_nowhere_is_said(hooks: ModuleType, tmp_path: Path) ->
         hooks._check_links(tmp_path)
     (tmp_path / "other.html").write_text('<a href="page.html">', encoding="utf-8")
     hooks._check_links(tmp_path)
+
+
+def test_a_block_that_is_a_file_is_one_in_the_site_with_its_name(hooks: ModuleType, tmp_path: Path) -> None:
+    markdown = pytest.importorskip("markdown")
+    page = SimpleNamespace(file=SimpleNamespace(src_uri="elsewhere.md"))
+    for name in ("t.csv", "my_study.py"):
+        text = hooks.on_page_markdown(f"Before.\n\n```csv {name}\na,b\n```\n", page)
+        found = markdown.markdown(text, extensions=["pymdownx.superfences", "pymdownx.highlight"])
+        assert re.search(rf'class="filename">{name}<', found)
+        (tmp_path / "page.html").write_text(found, encoding="utf-8")
+        hooks._check_blocks(tmp_path)
+    (tmp_path / "page.html").write_text("<p>```csv t.csv a,b</p><code>```</code>", encoding="utf-8")
+    with pytest.raises(SystemExit, match=r"page\.html"):
+        hooks._check_blocks(tmp_path)

@@ -14,7 +14,8 @@ from hypothesis import given, strategies as st
 from recombine import __version__
 from recombine.reporting.citing import YEAR, package_entry, paper_entry, paper_key
 from recombine.reporting.export import claims_latex, study_latex
-from recombine.reporting.latex import latex_comment, latex_frame, latex_text
+from recombine.reporting.latex import latex_comment, latex_frame, latex_row, latex_text
+from recombine.reporting.measured import ERROR_HEAD, EVIDENCE_HEAD, latex_table
 from recombine.studies import STUDIES, Paper, StudyResult
 from recombine.studies.study import address_of
 
@@ -23,15 +24,15 @@ KERNEL = set(
     re.findall(
         r"\w+",
         """
-    AE ae alpha approx arraybackslash b begin begingroup beta bottomrule c cap caption cdot centering chi circ
-    cite copyright cup d dag ddag Delta delta DH dh div DJ dj emph emptyset end endfirsthead endfoot endgroup
-    endhead equiv eta exists footnotesize forall Gamma gamma geq gg guillemotleft guillemotright H i in infty int
-    iota j k kappa L l label Lambda lambda langle ldots leftarrow leftrightarrow leq linewidth ll mapsto mid midrule mp
-    mu multicolumn nabla neg neq newline notin nu O o odot OE oe Omega omega oplus otimes P parallel partial perp
-    Phi Pi pi pm prod propto Psi psi quotedblbase quotesinglbase r raggedright rangle rho Rightarrow rightarrow S Sigma
-    sigma sim small ss subset subseteq sum surd tau textasciicircum textasciitilde textbackslash textbar textbf
-    textbullet textgreater textless textquotedbl texttt TH th Theta theta times toprule u Upsilon upsilon v
-    varepsilon varphi varsigma vee wedge Xi xi zeta
+    addlinespace AE ae alpha approx arraybackslash b begin begingroup beta bottomrule c cap caption cdot centering
+    chi circ cite copyright cup d dag ddag Delta delta DH dh div DJ dj emph emptyset end endfirsthead endfoot
+    endgroup endhead equiv eta exists footnotesize forall Gamma gamma geq gg guillemotleft guillemotright H i in
+    infty int iota j k kappa L l label Lambda lambda langle ldots leftarrow leftrightarrow leq linewidth ll mapsto
+    mid midrule mp mu multicolumn nabla neg neq newline notin nu O o odot OE oe Omega omega oplus otimes P parallel
+    partial perp Phi Pi pi pm prod propto Psi psi quotedblbase quotesinglbase r raggedright rangle rho Rightarrow
+    rightarrow S setlength Sigma sigma sim small smallskip ss subset subseteq sum surd tabcolsep tau textasciicircum
+    textasciitilde textbackslash textbar textbf textbullet textgreater textless textquotedbl texttt TH th Theta
+    theta times toprule u Upsilon upsilon v varepsilon varphi varsigma vee wedge Xi xi zeta
 """,
     )
 )
@@ -51,7 +52,7 @@ def assert_sets(text: str) -> None:
         if token.startswith("\\"):
             assert token[1:] in KERNEL | SIGNS, token
             if token in (r"\begin", r"\end"):
-                name = re.match(r"\{(\w+)\}", "".join(tokens[place + 1 : place + 20]))
+                name = re.match(r"\{(\w+\*?)\}", "".join(tokens[place + 1 : place + 20]))
                 assert name
                 assert token == r"\begin" or environments.pop() == name[1]
                 environments += [name[1]] * (token == r"\begin")
@@ -69,15 +70,26 @@ def assert_sets(text: str) -> None:
     assert not maths
 
 
+def rows_of(text: str) -> list[str]:
+    """Its rows of several cells."""
+    return [line for line in text.splitlines() if " & " in line and not line.startswith("%")]
+
+
 def assert_no_wider_than_a_line(text: str, rows: list[str]) -> None:
     """Of 345 points (article, 10 points): columns and the gaps between them, and each word in its column."""
     (columns,) = re.findall(r"\\begin\{(?:tabular|longtable)\}\{(.*)\}", text)
     shares = [float(share) for share in re.findall(r"p\{([\d.]+)\\linewidth\}", columns)]
-    published = 41  # the word itself
-    assert 345 * sum(shares) + published + 4 * 12 <= 345
+    published = 41 * ("r>" in columns)  # the word itself
+    gap = 8 if r"\setlength{\tabcolsep}{4pt}" in text else 12
+    count = len(shares) + bool(published)
+    assert 345 * sum(shares) + published + (count - 1) * gap <= 345
     for row in rows:
-        first, _, *others = (re.sub(r"\\\w+\{?|[{}$\\]", "", cell) for cell in re.split(r"(?<!\\)&", row))
-        for cell, share in zip((first, *others), shares, strict=True):
+        cells = [re.sub(r"\\newline", " ", cell) for cell in re.split(r"(?<!\\)&", row.rstrip("*"))]
+        assert len(cells) == count
+        cells = [re.sub(r"\\\w+\{?|[{}$\\]", "", cell) for cell in cells]
+        if published:
+            del cells[1]
+        for cell, share in zip(cells, shares, strict=True):
             for word in re.split(r"[\s~-]", cell):
                 assert 4.6 * len(word) <= 345 * share + 4.6, (word, share)
 
@@ -87,11 +99,9 @@ def test_what_is_committed_would_be_set(path: Path) -> None:
     text = path.read_text(encoding="utf-8")
     assert_sets(text)
     study = STUDIES[path.parent.name]
-    rows = [line for line in text.splitlines() if line.endswith(r"\\") and "multicolumn" not in line]
-    assert all(len(re.findall(r"(?<!\\)&", row)) == 4 for row in rows)
+    rows = [row for row in rows_of(text) if not row.startswith("Claim & ")]
     assert not [row for row in rows if row.startswith(("[", "*"))]
-    rows = [row for row in rows if not row.startswith("Claim & ")]
-    assert all(r"\newline{\footnotesize " in row for row in rows), "the criterion"
+    assert text.count(r"{\footnotesize") == len(rows), "the criterion"
     assert_no_wider_than_a_line(text, rows)
     cited = set(re.findall(r"\\cite\{(\w+)\}", text))
     assert cited == {"recombine"} | ({paper_key(study.paper)} if study.paper else set())
@@ -123,6 +133,7 @@ def test_what_tex_reads_into_signs_is_set_as_text(text: str) -> None:
     ("Thaddäus, naïve, Ångström", r"Thadd{\"{a}}us, na{\"{\i}}ve, {\r{A}}ngstr{\"{o}}m"),
     ("a\u0308 x\u0302 Ŷ₁/∂X₁₀ ŷᵢ", r"{\"{a}} {\^{x}} {\^{Y}}$_1$/$\partial$X$_1$$_0$ {\^{y}}$_i$"),
     ("m² ½ ″ “q” ‘r’", r"m$^2$ 1/2 $'$$'$ ``q'' `r'"),
+    ("60 % of 5 %%, % 3", r"60\,\% of 5\,\%\%, \% 3"),
     ("--only '' —", "-{}-only '{}' ---"),
     ("25\u00a0600  steps\n\nof", "25~600 steps of"),
     ("中 ≰ a\0b\u200bc", r"\texttt{U+4E2D} \texttt{U+2270} abc"),
@@ -132,9 +143,9 @@ def test_letters(text: str, found: str) -> None:
 
 
 def test_a_row_that_begins_with_a_bracket_or_star_is_no_option_of_the_row_before() -> None:
-    text = latex_frame("ll", ["[a]", "b"], [["[0, 1]", "[2]"], ["* c", "d"]], "none", "tab:x")
-    assert [line for line in text.splitlines() if line.endswith(r"\\")] == [
-        r"{}[a] & b \\", r"{}[0, 1] & [2] \\", r"{}* c & d \\",
+    rows = [latex_row(["[0, 1]", "[2]"], keep=True), latex_row(["* c", "d"])]
+    assert rows_of(latex_frame("ll", ["[a]", "b"], rows, "none", "tab:x")) == [
+        r"{}[a] & b \\", r"{}[0, 1] & [2] \\*", r"{}* c & d \\",
     ]  # fmt: skip
 
 
@@ -144,10 +155,10 @@ def test_the_caption_cites_the_paper_and_names_version_scale_and_runs(result: St
     assert_sets(text)
     (caption,) = (line for line in text.splitlines() if line.startswith(r"\caption"))
     address = address_of(["a" * 64, "b" * 64])
-    (key,) = set(re.findall(r"published~\\cite\{(\w+)\} and measured figures", caption))
+    (key,) = set(re.findall(r"Published~\\cite\{(\w+)\} and measured figures", caption))
     assert f"@misc{{{key}," in text
     assert r"Made with recombine 0.1.0~\cite{recombine}: study gradient-toy at quick scale, 2 runs" in caption
-    assert caption.endswith(rf"\texttt{{{address[:12]}}}.}}")
+    assert rf"2 runs \texttt{{{address[:12]}}}.}}\label" in caption
     assert f"% runs: {address}, the SHA-256" in text
     assert f"% made by: {result.command}" in text
 
@@ -176,6 +187,24 @@ def test_entries_of_other_papers(paper: Paper, key: str, author: str) -> None:
     assert text.isascii()
     bare = re.sub(r"\\[{}]", "", text)
     assert bare.count("{") == bare.count("}")
+
+
+def test_tables_of_a_measure_are_no_wider_than_a_line_and_say_all_of_a_finding() -> None:
+    rows = [("memorization: one fixed answer", "unseen combinations that get one answer", "0.24 [0.089, 0.45]",
+             "0.12 (of the right ones)", "6.1e-05", "91%", "no")]  # fmt: skip
+    text = latex_table(EVIDENCE_HEAD, rows, "What speaks & why.", "tab:evidence")
+    assert_sets(text)
+    assert_no_wider_than_a_line(text, rows_of(text))
+    assert [row.count(" & ") for row in rows_of(text)] == [5, 5]
+    assert r"p{\linewidth}@{}}{unseen combinations that get one answer} \\" in text
+    three = latex_table(ERROR_HEAD, [("the gap, unseen − seen", "0.96 [0.70, 1.00]", "36 combinations")], "x", "tab:x")
+    assert_sets(three)
+    assert_no_wider_than_a_line(three, rows_of(three))
+
+
+def test_a_title_that_asks_ends_as_it_does(result: StudyResult) -> None:
+    for title, head in (("Can it be found?", "Can it be found? Published"), ("It can", "It can. Published")):
+        assert rf"\caption{{{head}" in study_latex(replace(result, study=replace(result.study, title=title)))
 
 
 def test_claims_alone_have_a_caption_of_text(result: StudyResult) -> None:

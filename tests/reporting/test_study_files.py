@@ -17,7 +17,7 @@ from recombine import __version__
 from recombine.errors import InputError
 from recombine.reporting import claims_latex, claims_markdown, write_study
 from recombine.reporting.escaped import markdown_text
-from recombine.reporting.export import measured_text
+from recombine.reporting.export import measured_parts, measured_text
 from recombine.reporting.latex import latex_text
 from recombine.reporting.study import write_results
 from recombine.statistics import Interval
@@ -113,20 +113,23 @@ def test_markdown_is_one_row_a_claim(result: StudyResult) -> None:
 
 def test_latex_is_a_booktabs_table_bold_only_where_a_claim_holds(result: StudyResult) -> None:
     text = claims_latex(result.claims, "100 % & more", "tab:gradient_toy")
-    lines = [line for line in text.splitlines() if line.endswith(r"\\")][1:]
-    headings = [place for place, line in enumerate(lines) if "multicolumn" in line]
-    assert headings == [0, 5], "the paper's four, then ours"
-    rows = [line for line in lines if "multicolumn" not in line]
+    lines = text.partition(r"\endfoot")[2].replace("\\addlinespace\n", "").splitlines()[1:-2]
+    assert [place for place, line in enumerate(lines) if r"\emph" in line] == [0, 9], "the paper's four, then ours"
+    rows, below = ([line for line in lines if sign in line] for sign in (" & ", "footnotesize"))
+    assert len(rows) == len(below) == len(result.claims)
+    assert [line.endswith("*") for line in lines] == [line not in below for line in lines], "no page ends there"
     assert [r"\textbf" in row for row in rows] == [claim.status == "holds" for claim in result.claims]
     assert all(row.replace(r"\&", "").count("&") == 4 for row in rows)
-    for part in (r"\toprule", r"\midrule", r"\bottomrule", r"\caption{100 \% \& more}", r"\label{tab:gradient-toy}"):
+    figure, bounds = measured_parts(result.claims[0])
+    assert rf"\textbf{{{latex_text(figure)}\newline {latex_text(bounds)}}}" in rows[0]
+    for part in (r"\toprule", r"\midrule", r"\bottomrule", r"\caption{100\,\% \& more}", r"\label{tab:gradient-toy}"):
         assert part in text
     assert "X$_2$" in text
-    assert rf"\newline{{\footnotesize {latex_text(str(result.claims[0].claim.test.criterion))}}}" in rows[0]
+    assert rf"{{{latex_text(str(result.claims[0].claim.test.criterion))}}}" in below[0]
 
 
 def test_a_long_latex_table_breaks_over_pages_and_a_short_one_does_not(result: StudyResult) -> None:
-    short, long = (claims_latex(result.claims * times, "many", "tab:x") for times in (1, 8))
+    short, long = (claims_latex((result.claims * 2)[:count], "many", "tab:x") for count in (3, 4))
     assert r"\begin{tabular}" in short
     assert "longtable" not in short
     assert long.count(r"\begin{longtable}") == long.count(r"\endhead") == long.count("booktabs,array,longtable") == 1

@@ -11,7 +11,6 @@ from typing import Any
 import polars as pl
 import pytest
 
-from recombine.figures.export import specification
 from recombine.reporting import study_page
 from recombine.reporting.html import inline_svg
 from recombine.studies import SCALES, STUDIES, StudyResult, run_study, verify
@@ -56,7 +55,7 @@ def test_its_figures_and_page_are_drawn(study: Study[Any], smoke: StudyResult,
     """Each for both widths, of which one is rendered: the narrow one is a specification of the same marks."""
 
     def wide_alone(wide: Any, narrow: Any, alt_text: str, name: str) -> Any:
-        assert specification(narrow)["config"]
+        assert narrow.spec["config"]
         return inline_svg(wide, alt_text, name)
 
     monkeypatch.setattr("recombine.reporting.drawing.responsive", wide_alone)

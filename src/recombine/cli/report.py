@@ -7,7 +7,7 @@ from typing import Annotated
 
 from cyclopts import Parameter
 
-from recombine.cli.options import OUT, Json, Out
+from recombine.cli.options import OUT, STORE, Json, Out
 from recombine.cli.printing import print_json, say
 from recombine.cli.study import Mine
 
@@ -20,7 +20,8 @@ def report(
     out: Out = OUT,
     as_json: Json = False,
 ) -> int:
-    """Judge committed results again and write their pages; nothing is trained.
+    """Judge committed results again and write their pages; nothing is trained. What was drawn before is found again in
+    the store of this folder, where it has one.
 
     Examples: recombine report results
               recombine report results/kernel-theory --out report
@@ -28,11 +29,13 @@ def report(
     from recombine.cli.progress import waiting
     from recombine.cli.reproduce import print_summary
     from recombine.cli.study import check_writable
+    from recombine.figures.cache import cached_in
     from recombine.reporting import write_overview
     from recombine.studies import find_study
     from recombine.studies.committed import read_all
 
-    with waiting("reading tables, drawing the figures and writing the page", quiet=as_json):
+    drawn = Path(STORE) / "cache" if Path(STORE).is_dir() else None
+    with waiting("reading tables, drawing the figures and writing the page", quiet=as_json), cached_in(drawn):
         results = read_all(folder, find_study(study) if study else None)
         check_writable(out)
         page = write_overview(results, out)

@@ -6,7 +6,7 @@ import json
 import os
 import re
 from collections.abc import Mapping
-from functools import cache
+from functools import cache, cached_property
 from importlib.metadata import version
 from pathlib import Path
 from typing import Any
@@ -59,16 +59,23 @@ def _merged(under: dict[str, Any], over: dict[str, Any]) -> dict[str, Any]:
     return {**under, **over, **both}
 
 
-def to_svg(chart: alt.TopLevelMixin | dict[str, Any]) -> str:
-    """The chart, or its specification, as SVG text. Nothing is ever fetched to draw it."""
-    return _converted(chart if isinstance(chart, dict) else specification(chart))
+class Drawn:
+    """A chart as its specification and, drawn when that is first asked for, as SVG text."""
+
+    def __init__(self, chart: alt.TopLevelMixin) -> None:
+        self.spec = specification(chart)
+
+    @cached_property
+    def svg(self) -> str:
+        return recall(lambda: ["svg", *_drawn_with(), self.spec], self._convert).decode()
+
+    def _convert(self) -> bytes:
+        return svg.polish(vl_convert.vegalite_to_svg(self.spec, vl_version=_VERSION, allowed_base_urls=[])).encode()
 
 
-def _converted(spec: dict[str, Any]) -> str:
-    def draw() -> bytes:
-        return svg.polish(vl_convert.vegalite_to_svg(spec, vl_version=_VERSION, allowed_base_urls=[])).encode()
-
-    return recall(lambda: ["svg", *_drawn_with(), spec], draw).decode()
+def to_svg(chart: alt.TopLevelMixin) -> str:
+    """The chart as SVG text. Nothing is ever fetched to draw it."""
+    return Drawn(chart).svg
 
 
 def _printed(drawing: str) -> bytes:
@@ -84,24 +91,22 @@ def _drawn_with() -> tuple[str, ...]:
     return version("vl-convert-python"), _VERSION, Path(svg.__file__).read_text(encoding="utf-8")
 
 
-def figure_files(chart: alt.TopLevelMixin, data: pl.DataFrame) -> dict[str, bytes]:
+def figure_files(drawn: Drawn, data: pl.DataFrame) -> dict[str, bytes]:
     """The contents of a figure's `FILES`, by ending."""
-    spec = specification(chart)
-    drawing = _converted(spec)
-    told = json.dumps(spec, ensure_ascii=False, allow_nan=False, separators=(",", ":"))
-    return dict(zip(FILES, (drawing.encode(), _printed(drawing), safe_csv(data).encode(), told.encode()), strict=True))
+    told = json.dumps(drawn.spec, ensure_ascii=False, allow_nan=False, separators=(",", ":"))
+    contents = (drawn.svg.encode(), _printed(drawn.svg), safe_csv(data).encode(), told.encode())
+    return dict(zip(FILES, contents, strict=True))
 
 
-def column_files(chart: alt.TopLevelMixin) -> dict[str, bytes]:
+def column_files(drawn: Drawn) -> dict[str, bytes]:
     """The contents of a figure's `COLUMN` files, by ending: a narrow drawing, brought to the width of a column."""
-    drawing = to_svg(chart)
-    drawing = svg.scaled(drawing, theme.WIDTHS["single"] / svg.width(drawing))
+    drawing = svg.scaled(drawn.svg, theme.WIDTHS["single"] / svg.width(drawn.svg))
     return dict(zip(COLUMN, (drawing.encode(), _printed(drawing)), strict=True))
 
 
 def save_figure(chart: alt.TopLevelMixin, data: pl.DataFrame, stem: Path) -> list[Path]:
     """Write ``stem`` with the ending of each of the `figure_files`; say which files were written."""
-    return write_files(figure_files(chart, data), stem)
+    return write_files(figure_files(Drawn(chart), data), stem)
 
 
 def write_files(contents: Mapping[str, bytes], stem: Path) -> list[Path]:

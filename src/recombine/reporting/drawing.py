@@ -20,7 +20,7 @@ from markupsafe import Markup
 import recombine
 from recombine.figures import theme
 from recombine.figures.cache import recall
-from recombine.figures.export import COLUMN, FILES, column_files, figure_files
+from recombine.figures.export import COLUMN, FILES, Drawn, column_files, figure_files
 from recombine.reporting.html import inline_svg, responsive
 
 
@@ -45,14 +45,14 @@ class Drawing:
         return self._make_rows()
 
     @cached_property
-    def wide(self) -> alt.TopLevelMixin:
+    def wide(self) -> Drawn:
         with theme.drawn_for("double"):
-            return self.draw(self.rows)
+            return Drawn(self.draw(self.rows))
 
     @cached_property
-    def narrow(self) -> alt.TopLevelMixin:
+    def narrow(self) -> Drawn:
         with theme.drawn_for("phone"):
-            return self.draw(self.rows)
+            return Drawn(self.draw(self.rows))
 
     def on_page(self, alt_text: str) -> Markup:
         """The figure for a page, named for those who do not see it."""

@@ -9,16 +9,16 @@ from recombine import __version__
 from recombine.figures.data import decimals_for, number
 from recombine.reporting.citing import PACKAGE, package_entry, paper_entry, paper_key
 from recombine.reporting.escaped import markdown_text
-from recombine.reporting.latex import latex_frame, latex_text
+from recombine.reporting.latex import latex_below, latex_column, latex_frame, latex_row, latex_text
 from recombine.statistics import Interval
 from recombine.studies.claims import READ_FROM, WHOSE, Claim, ClaimResult, Whose
 from recombine.studies.study import StudyResult
 
 MOST_DECIMALS = 9
-WIDTHS = (0.32, 0.17, 0.11, 0.12)
+WIDTHS = (0.335, 0.215, 0.11, 0.12)
 """Of the columns of LaTeX that break lines, as shares of a line: with gaps and published figures a page holds them."""
-CLAIMS_A_PAGE = 10
-"""Rows of such a table that fit on a page: a claim takes some five lines."""
+CLAIMS_A_PAGE = 3
+"""Claims of such a table that surely fit on a page: one takes up to ten lines."""
 ADDRESS = "the SHA-256 of their addresses in study.json, sorted, one a line"
 SIGN = {"holds": "✓", "fails": "✗", "open": "~", "not fitted": "–", "not run": "·"}
 
@@ -97,9 +97,6 @@ def changed_text(claim: ClaimResult) -> str:
     return f"Here {'; '.join(claim.changed)}." if claim.changed else ""
 
 
-OF_A_ROW = (measured_text, members_text, status_text)
-
-
 def claims_markdown(claims: Sequence[ClaimResult]) -> str:
     """One row per claim, the status as sign and words."""
     rows: list[tuple[str, ...]] = [
@@ -138,7 +135,7 @@ def study_markdown(result: StudyResult) -> str:
     """The claims of a study as such a table, with what it takes to cite and to make them again."""
     paper = result.study.paper
     of = f"{paper.authors}, {paper.title}, {paper.venue} ({paper.year}) {paper.url}".strip() if paper else ""
-    said = [f"{_title(result)}: published and measured figures.", f"Published: {of}." if paper else ""]
+    said = [f"{_headed(result)} Published and measured figures.", f"Published: {of}." if paper else ""]
     said += [f"Made with {PACKAGE} {__version__}: {_origin(result)}."]
     said += [_changed(result), f"Made by: {result.command}."]
     said += [f"Runs: {result.address}, {ADDRESS}."] if result.provenance else []
@@ -158,7 +155,7 @@ def study_latex(result: StudyResult) -> str:
         origin += rf" \texttt{{{result.address[:12]}}}"
         comments.append(f"runs: {result.address}, {ADDRESS}")
     caption = (
-        rf"{latex_text(_title(result))}: published{cited} and measured figures. "
+        rf"{latex_text(_headed(result))} Published{cited} and measured figures. "
         rf"Made with {PACKAGE} {latex_text(__version__)}~\cite{{{PACKAGE}}}: {origin}."
     )
     if changed := _changed(result):
@@ -167,9 +164,11 @@ def study_latex(result: StudyResult) -> str:
     return _claims_frame(result.claims, caption, f"tab:{study.name}", comments)
 
 
-def _title(result: StudyResult) -> str:
+def _headed(result: StudyResult) -> str:
+    """Its title as a sentence; some are questions."""
     study = result.study
-    return f"{study.title} ({study.name}, made of {study.varies.name})" if study.varies else study.title
+    title = f"{study.title} ({study.name}, made of {study.varies.name})" if study.varies else study.title
+    return title + "." * (not title.endswith((".", "?", "!")))
 
 
 def _origin(result: StudyResult) -> str:
@@ -186,30 +185,29 @@ def _changed(result: StudyResult) -> str:
 
 def _claims_frame(claims: Sequence[ClaimResult], caption: str, label: str, comments: Sequence[str] = ()) -> str:
     whose = [(owner, [claim for claim in claims if claim.claim.whose == owner]) for owner in WHOSE]
-    rows = [row for owner, some in whose if some for row in ([_heading(owner)], *_rows(some))]
-    head = ("Claim", "Published", r"Measured (95\,\% interval)", "Members", "Status")
-    first, *others = (rf">{{\raggedright\arraybackslash}}p{{{share}\linewidth}}" for share in WIDTHS)
-    return latex_frame(rf"@{{}}{first}r{''.join(others)}@{{}}", head, rows, caption, label, comments, CLAIMS_A_PAGE)
+    rows = [row for owner, some in whose if some for row in (_heading(owner), *(_row(claim) for claim in some))]
+    head = ("Claim", "Published", r"Measured\newline(95\,\% interval)", "Members", "Status")
+    first, *others = map(latex_column, WIDTHS)
+    columns = rf"@{{}}{first}r{''.join(others)}@{{}}"
+    return latex_frame(columns, head, rows, caption, label, comments, len(claims) > CLAIMS_A_PAGE)
 
 
 def _heading(owner: Whose) -> str:
-    return rf"\multicolumn{{5}}{{@{{}}l}}{{\emph{{{WHOSE[owner].capitalize()}}}}}"
+    return latex_row([rf"\multicolumn{{5}}{{@{{}}l}}{{\emph{{{WHOSE[owner].capitalize()}}}}}"], keep=True)
 
 
-def _rows(claims: Sequence[ClaimResult]) -> list[list[str]]:
-    rows = []
-    for claim in claims:
-        published = claim.claim.published  # its unit stands beside the measured figure
-        said = (number(published.value if published else None), *(of(claim) for of in OF_A_ROW))
-        cells = [latex_text(text) for text in (claim.claim.sentence, *said)]
-        cells[0] += rf"\newline{{\footnotesize {latex_text('; '.join(_beside(claim)))}}}"
-        if claim.status == "holds":
-            cells[2] = rf"\textbf{{{cells[2]}}}"
-        rows.append(cells)
-    return rows
+def _row(claim: ClaimResult) -> str:
+    """A claim in its columns, and below these what a reader needs beside it."""
+    published, (mean, bounds) = claim.claim.published, measured_parts(claim)
+    said = (number(published.value if published else None), mean, members_text(claim), status_text(claim))
+    cells = [latex_text(text) for text in (claim.claim.sentence, *said)]
+    if bounds:
+        cells[2] += rf"\newline {latex_text(bounds)}"
+    if claim.status == "holds":
+        cells[2] = rf"\textbf{{{cells[2]}}}"
+    return latex_row(cells, keep=True) + "\n" + latex_below(latex_text("; ".join(_beside(claim))), len(cells))
 
 
 def _beside(claim: ClaimResult) -> list[str]:
-    """What a reader needs beside a sentence: what would make it hold, how far our runs are from the paper's, and what
-    is changed of them."""
+    """What would make it hold, how far our runs are from the paper's, and what is changed of them."""
     return [text for text in (str(claim.claim.test.criterion), str(claim.shares), changed_text(claim)) if text]

@@ -6,7 +6,6 @@ import hashlib
 import re
 import xml.etree.ElementTree as ET
 from collections.abc import Callable, Mapping
-from typing import Any
 
 import altair as alt
 from markupsafe import Markup
@@ -14,7 +13,7 @@ from markupsafe import Markup
 from recombine.figures import theme
 from recombine.figures.check_marks import FILL
 from recombine.figures.data import plain
-from recombine.figures.export import specification, to_svg
+from recombine.figures.export import Drawn
 from recombine.reporting.compact import compact
 
 GROWN = 1.285
@@ -27,27 +26,25 @@ _DROPPED = ("aria-hidden", "aria-label", "aria-roledescription", "role", "class"
 def responsive_svg(draw: Callable[[], alt.TopLevelMixin], alt_text: str, name: str = "") -> Markup:
     """A chart drawn for two columns and again for a telephone; the page shows the one that fits."""
     with theme.drawn_for("double"):
-        wide = draw()
+        wide = Drawn(draw())
     with theme.drawn_for("phone"):
-        narrow = draw()
+        narrow = Drawn(draw())
     return responsive(wide, narrow, alt_text, name)
 
 
-def responsive(wide: alt.TopLevelMixin, narrow: alt.TopLevelMixin, alt_text: str, name: str = "") -> Markup:
+def responsive(wide: Drawn, narrow: Drawn, alt_text: str, name: str = "") -> Markup:
     """Two drawings of one chart of which the page shows the one that fits; one where they are the same."""
-    two, one = specification(wide), specification(narrow)
-    if two == one:
-        return inline_svg(two, alt_text, name)
-    both = inline_svg(two, alt_text, f"{name}-wide"), inline_svg(one, alt_text, f"{name}-narrow")
+    if wide.spec == narrow.spec:
+        return inline_svg(wide, alt_text, name)
+    both = inline_svg(wide, alt_text, f"{name}-wide"), inline_svg(narrow, alt_text, f"{name}-narrow")
     return Markup('<div class="wide">{}</div><div class="narrow">{}</div>').format(*both)
 
 
-def inline_svg(chart: alt.TopLevelMixin | dict[str, Any], alt_text: str, name: str = "") -> Markup:
-    """The chart, or its specification, as an ``<svg>`` element: named for screen readers, as wide as its place, in the
-    page's colours.
+def inline_svg(chart: alt.TopLevelMixin | Drawn, alt_text: str, name: str = "") -> Markup:
+    """The chart as an ``<svg>`` element: named for screen readers, as wide as its place, in the page's colours.
 
     Identifiers inside are made unique by ``name`` and the content, so that several charts can share a page."""
-    text = to_svg(chart)
+    text = (chart if isinstance(chart, Drawn) else Drawn(chart)).svg
     prefix = "f" + hashlib.sha256(f"{name}\n{alt_text}\n{text}".encode()).hexdigest()[:8]
     root = ET.fromstring(text)
     _without_ground(root)

@@ -9,6 +9,9 @@ from functools import cache
 
 A_PAGE = 30
 """Rows of a line that fit on a page."""
+NARROW_GAPS = r"\setlength{\tabcolsep}{4pt}"
+BELOW = r"@{}>{\footnotesize\raggedright\arraybackslash}p{\linewidth}@{}"
+"""The column of a row across all others."""
 
 _GREEK = (
     "alpha", "beta", "gamma", "delta", "varepsilon", "zeta", "eta", "theta", "iota", "kappa", "lambda", "mu", "nu",
@@ -45,6 +48,7 @@ _ACCENTS = {
     "\u0331": "b",
 }  # fmt: skip
 _SPACE = re.compile(r"[^\S\u00a0\u2009\u202f]+")
+_PER_CENT = re.compile(r"(?<=\d) (?=%)")
 _LETTER = re.compile(r".[\u0300-\u036f]*")
 _RUN_TOGETHER = re.compile(r"(?<=-)(?=-)|(?<=')(?=')|(?<=,)(?=,)")
 """Where two signs would become one: a dash, a quotation mark."""
@@ -52,7 +56,8 @@ _RUN_TOGETHER = re.compile(r"(?<=-)(?=-)|(?<=')(?=')|(?<=,)(?=,)")
 
 def latex_text(text: str) -> str:
     """The text as LaTeX prints it, in ASCII; a letter that its fonts lack stands as its number, such as U+4E2D."""
-    parts = _RUN_TOGETHER.split(_SPACE.sub(" ", unicodedata.normalize("NFC", text)).strip(" "))
+    spaced = _PER_CENT.sub("\u202f", _SPACE.sub(" ", unicodedata.normalize("NFC", text)))
+    parts = _RUN_TOGETHER.split(spaced.strip(" "))
     return "{}".join("".join(map(_set, _LETTER.findall(part))) for part in parts)
 
 
@@ -87,28 +92,39 @@ def latex_comment(lines: Sequence[str]) -> list[str]:
 
 
 def latex_frame(
-    columns: str, head: Sequence[str], rows: Sequence[Sequence[str]], caption: str, label: str,
-    comments: Sequence[str] = (), page: int = A_PAGE,
+    columns: str, head: Sequence[str], rows: Sequence[str], caption: str, label: str,
+    comments: Sequence[str] = (), long: bool = False,
 ) -> str:  # fmt: skip
-    """A booktabs table; its caption and cells are LaTeX already. One of more rows than a ``page`` holds breaks over
-    pages."""
-    long = len(rows) > page
+    """A booktabs table as wide as the page has text, of `latex_row`s; its caption is LaTeX already. A ``long`` one
+    breaks over pages, which LaTeX does in one column only."""
     caption = rf"\caption{{{caption}}}"
     label = rf"\label{{{re.sub('[^A-Za-z0-9:-]', '-', label)}}}"
-    titles = [r"\toprule", _row(head), r"\midrule"]
+    titles = [r"\toprule", latex_row(head), r"\midrule"]
     needs = rf"needs \usepackage{{booktabs,array{',longtable' * long}}} and \usepackage[T1]{{fontenc}}"
-    body = [_row(row) for row in rows]
     if long:
-        begin = [r"\begingroup\small", rf"\begin{{longtable}}{{{columns}}}", rf"{caption}{label}\\*"]
+        needs += r"; in a document of two columns it stands after \onecolumn"
+        begin = [rf"\begingroup\small{NARROW_GAPS}", rf"\begin{{longtable}}{{{columns}}}", rf"{caption}{label}\\*"]
         heads = [*titles, r"\endfirsthead", *titles, r"\endhead", r"\bottomrule", r"\endfoot"]
-        lines = [*begin, *heads, *body, r"\end{longtable}", r"\endgroup"]
+        lines = [*begin, *heads, *rows, r"\end{longtable}", r"\endgroup"]
     else:
-        begin = [r"\begin{table}", r"\centering\small", caption, label, rf"\begin{{tabular}}{{{columns}}}"]
-        lines = [*begin, *titles, *body, r"\bottomrule", r"\end{tabular}", r"\end{table}"]
+        set_as = rf"\centering\small{NARROW_GAPS}"
+        begin = [r"\begin{table*}", set_as, caption, label, r"\smallskip", rf"\begin{{tabular}}{{{columns}}}"]
+        lines = [*begin, *titles, *rows, r"\bottomrule", r"\end{tabular}", r"\end{table*}"]
     return "\n".join([*latex_comment([needs, *comments]), *lines, ""])
 
 
-def _row(cells: Sequence[str]) -> str:
+def latex_row(cells: Sequence[str], keep: bool = False) -> str:
+    """A row of cells that are LaTeX already; one that is to ``keep`` stands on the page of the next."""
     # After the end of a row or a rule, a bracket or star would be taken for an option of it.
     first = "{}" * cells[0].startswith(("[", "*"))
-    return first + " & ".join(cells) + r" \\"
+    return first + " & ".join(cells) + r" \\" + "*" * keep
+
+
+def latex_column(share: float) -> str:
+    """A column that breaks lines, as a share of a line of the page; between two columns are 8 points."""
+    return rf">{{\raggedright\arraybackslash}}p{{{share}\linewidth}}"
+
+
+def latex_below(text: str, columns: int) -> str:
+    """A row across all columns in smaller letters, which ends what the row above it begins."""
+    return latex_row([rf"\multicolumn{{{columns}}}{{{BELOW}}}{{{text}}}"]) + "\n" + r"\addlinespace"

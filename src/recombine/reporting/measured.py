@@ -19,7 +19,7 @@ from recombine.mechanisms.verdicts.result import ERROR_WORDS
 from recombine.mechanisms.verdicts.verdict_words import in_part, noise_words
 from recombine.reporting.escaped import markdown_text
 from recombine.reporting.html import responsive_svg
-from recombine.reporting.latex import latex_frame, latex_text
+from recombine.reporting.latex import A_PAGE, latex_below, latex_column, latex_frame, latex_row, latex_text
 from recombine.reporting.page import render
 from recombine.result import safe_csv
 
@@ -49,6 +49,8 @@ EVIDENCE_HEAD = (
     "named",
 )
 ERROR_HEAD = ("error on", "value (95 % interval)", "interval over")
+WIDTHS, WIDTHS_OF_MANY = (0.41, 0.27, 0.27), (0.24, 0.175, 0.16, 0.1, 0.12, 0.08)
+"""Of the columns of LaTeX, as shares of a line."""
 
 
 def measured_page(result: MeasureResult) -> str:
@@ -160,12 +162,19 @@ def markdown_table(head: Sequence[str], rows: Sequence[Sequence[str]]) -> str:
 
 
 def latex_table(head: Sequence[str], rows: Sequence[Sequence[str]], caption: str, name: str) -> str:
-    """A booktabs table; whatever its cells hold stays text."""
-    columns = (
-        "l" + (r">{\raggedright\arraybackslash}p{0.3\linewidth}" if len(head) > 4 else "l") + "l" * (len(head) - 2)
-    )
-    cells = [[latex_text(cell) for cell in row] for row in (head, *rows)]
-    return latex_frame(columns, cells[0], cells[1:], latex_text(caption), name, [f"made by recombine {__version__}"])
+    """A booktabs table; whatever its cells hold stays text. Of many columns the second stands below the others."""
+    titles, *cells = ([latex_text(cell) for cell in row] for row in (head, *rows))
+    wide = len(head) > len(WIDTHS)
+    if wide:
+        said = [row.pop(1) for row in (titles, *cells)]
+        titles[0] += rf"\newline{{\footnotesize {said[0]}}}"
+        lines = [latex_row(row, keep=True) + "\n" + latex_below(text, len(row))
+                 for row, text in zip(cells, said[1:], strict=True)]  # fmt: skip
+    else:
+        lines = [latex_row(row) for row in cells]
+    columns = "".join(map(latex_column, WIDTHS_OF_MANY if wide else WIDTHS))
+    made, long = [f"made by recombine {__version__}"], len(rows) > A_PAGE // (4 if wide else 2)
+    return latex_frame(rf"@{{}}{columns}@{{}}", titles, lines, latex_text(caption), name, made, long)
 
 
 def _errors_csv(result: MeasureResult) -> bytes:

@@ -12,7 +12,7 @@ import polars as pl
 
 from recombine import figures
 from recombine.figures.data import number
-from recombine.figures.export import COLUMN, FILES, file_name, to_svg, write, write_files
+from recombine.figures.export import COLUMN, FILES, Drawn, file_name, write, write_files
 from recombine.reporting.drawing import Drawing
 from recombine.reporting.export import (
     SIGN,
@@ -105,9 +105,9 @@ def write_results(result: StudyResult, folder: Path) -> None:
     tables = {name: table_to_bytes(table) for name, table in result.tables.items()}
     drawn = {chart["figure"].id: chart["drawing"].wide for chart in _charts(result, tables)}
     if result.claims:
-        drawn["claims"] = claims_chart(result)
-    for name, chart in drawn.items():
-        write(folder / "figures" / f"{file_name(name)}.svg", to_svg(chart).encode())
+        drawn["claims"] = Drawn(claims_chart(result))
+    for name, figure in drawn.items():
+        write(folder / "figures" / f"{file_name(name)}.svg", figure.svg.encode())
     _write_texts(result, folder, tables)
 
 
