@@ -43,7 +43,7 @@ def grad_and_value(function: Callable[..., Any], *, has_aux: bool = False) -> Ca
 
 def vjp(function: Callable[..., Any], *primals: Any) -> tuple[Any, Callable[..., Any]]:
     """``torch.func.vjp`` of a function without anything besides its outputs."""
-    outputs, pull = torch.func.vjp(function, *primals)
+    outputs, pull = torch.func.vjp(function, *primals)[:2]
     return outputs, _without_compiler(pull)
 
 

@@ -100,7 +100,7 @@ def _without(columns: list[FloatArray], of: NDArray[np.int64], some: NDArray[np.
     varies = (np.ptp(both, axis=1) > ROUNDING * len(of)).all(-1) & (enough >= FEWEST)
     found = np.full(len(some), np.nan)
     np.divide(products[:, 0, 1], spread.prod(-1), out=found, where=varies)
-    return np.clip(found, -1, 1)
+    return np.asarray(np.clip(found, -1, 1))
 
 
 def _ranks_without(values: FloatArray, of: NDArray[np.int64], some: NDArray[np.int64]) -> FloatArray:
