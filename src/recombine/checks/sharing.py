@@ -18,7 +18,7 @@ from recombine.checks.columns.unnamed import MOST_ROWS
 from recombine.checks.columns.within_bins import Within, within_bins
 from recombine.checks.exact.identifiability import Identifiability
 from recombine.checks.given import Given
-from recombine.checks.headed import Headed, Moving, found_drift
+from recombine.checks.headed import Headed, Moving
 from recombine.checks.judging import Judged, beside_factor, one_or_the_other, tested_anew, with_shared_repeats
 from recombine.checks.rules.scales import scaled
 from recombine.errors import InputError
@@ -38,9 +38,7 @@ def shared_repeats(
     """What is judged, and a note, where answers are moved by a column that is told of already (in what was ``said`` of
     columns), or rows of a combination are not independent: by their order in the table, or because means lie too near
     to sums."""
-    train, drift = given.train, found_drift([*given.notes, *said])
-    if drift is not None and judged.forecast is not None:
-        judged = replace(judged, forecast=replace(judged.forecast, drift=drift))
+    train = given.train
     if train.target is None or given.shifts is not None:
         return judged, []
     moving = next((note.moving for note in said if isinstance(note, Headed) and note.moving), None)
@@ -180,6 +178,7 @@ def _drifting(share: float, p: float) -> str:
         "with that taken off. If so, number the rows in a column, run, and take its shifts off in parts with --bins "
         "run=4 --block run (bins, blocks).",
         "Answers seem to drift along the rows of the table; a note says what to do.",
+        along_rows=True,
     )
 
 

@@ -51,8 +51,6 @@ tables where nothing acts had a column named, as the test is not exact.)"""
 OF_CLASSES = 0.02, 0.01
 """The same of classes: rare ones make the test less exact, and most of their scatter is chance, so that shifts of
 log-odds by 1 may explain no more."""
-DRIFTS = 2 / 3
-"""The share of what shifts of each value explain from which a line and a bend along them say so: a drift."""
 MOST = 0.5
 """The share from which the first lines say so: what is left would scatter by less than three quarters as much."""
 MOST_CLASSES = 10
@@ -116,10 +114,7 @@ class Explaining:
     """Whether a line and a bend explain more than a shift of each value."""
     between: bool = False
     """Whether it is of what adding up leaves between combinations."""
-
     of_classes: bool = False
-    drifts: bool = False
-    """Whether a line and a bend explain most of that."""
 
     def named(self, tried: int) -> bool:
         """Whether it is no chance, so many columns tried, and not little."""
@@ -206,9 +201,7 @@ def unnamed(
         name, column = names[best.place], columns[best.place]
         levels = [str(level) for level in read.space[name].levels or ()]
         kind = "time" if times.are_days(levels) else kinds.get(name, "")
-        named = [one for one in every if one.drifts and one.named(best.tried)]
-        drifts = {names[one.place]: columns[one.place].several and plain is not None for one in named}
-        moving = Moving(name, kind, best.lined, best.lined and _numbers_rows(column.order), best.between, drifts)
+        moving = Moving(name, kind, best.lined, best.lined and _numbers_rows(column.order), best.between)
         return [Headed(note, gist if best.share >= MOST else "", moving), *said]
     told_of, several = {one.place for one in apart}, plain is not None and count.sum() > len(known.codes)
     for place, column in enumerate(columns if sums is not None and several else []):
@@ -411,6 +404,5 @@ def each(
             tried.append((p_value, 1 - (whole - own) / (rows - more) / (whole / rows), way.lined))
         if tried:
             p_value, share, lined = min(tried)
-            drifts = any(along and p < BY_CHANCE and lesser >= DRIFTS * share for p, lesser, along in tried)
-            found.append(Explaining(place, share, p_value * len(tried), 1, lined, drifts=drifts))
+            found.append(Explaining(place, share, p_value * len(tried), 1, lined))
     return found
