@@ -4,8 +4,9 @@ Effects of standard deviation 0.7 each, noise 1, 300 rows; prices are exp (4 + s
 (1 500 rows) have the sums as log-odds. A drift is a line from the first row to the last, so many times the noise. Rows
 of one level follow those of another strictly, roughly (R² of .84) or half so (.5), all are in random order, or sorted
 by combination; a column of ten dates tells the order, one that numbers the runs, or that of the rows alone. *Without a
-word*: “determined”, and no note speaks of a drift or of the column. *Held*: the forecast's interval held the error, of means of as many
-rows as seen combinations have, run at any of the times. *Ranges*: of single combinations, that held their answer.
+word*: “determined”, and no note speaks of a drift or of the column. *Held*: the forecast's interval held the error, of
+means of as many rows as seen combinations have, run at any of the times. *Ranges*: of single combinations, that held
+their answer.
 
 Decided beforehand: without a drift it is found in at most 5 % of the tables of any kind, whatever the noise.
 
@@ -75,7 +76,9 @@ class Planted:
             p = np.clip(said.answers[:, list(result.answers.classes).index("True")], 1e-9, 1 - 1e-9)
             error = float(-(chance * np.log(p) + (1 - chance) * np.log(1 - p)).mean())
             return told.low <= error <= told.high, np.nan
-        drawn = [(v, rng.choice(self.off, n)) for v, n in zip(sums, rng.choice(result.row_counts, len(sums)), strict=True)]
+        drawn = [
+            (v, rng.choice(self.off, n)) for v, n in zip(sums, rng.choice(result.row_counts, len(sums)), strict=True)
+        ]
         came = np.array([self.answers(v + d, rng.standard_normal(len(d)), rng).mean() for v, d in drawn])
         error = float(np.sqrt(np.mean((said.answers - came) ** 2)))
         ranges = np.nan if said.low is None else float(((said.low <= came) & (came <= said.high)).mean())
@@ -139,8 +142,12 @@ def main() -> None:
         return
     print("| answers | along | order | drift | tables | found | determined | without a word | held | ranges |")
     print("|---|---|---|---|---|---|---|---|---|---|")
-    cases = [("number", along, order, d) for along in ("day", "run", "rows") for order in ORDERS for d in (4.0, 2.0, 0.0)]
-    cases += [(kind, along, "roughly", d) for kind in ("price", "class") for along in ("day", "rows") for d in (3.0, 0.0)]
+    cases = [
+        ("number", along, order, d) for along in ("day", "run", "rows") for order in ORDERS for d in (4.0, 2.0, 0.0)
+    ]
+    cases += [
+        (kind, along, "roughly", d) for kind in ("price", "class") for along in ("day", "rows") for d in (3.0, 0.0)
+    ]
     for kind, along, order, d in cases:
         rows = 1500 if kind == "class" else 300
         line(f"{kind} | {along} | {order} | {d:g}", seeds, kind=kind, along=along, order=order, drift=d, rows=rows)

@@ -30,7 +30,9 @@ def with_drift(
         return judged, []
     wider = widened(told, drift, asked.codes[asked.status == DETERMINED].astype("int64"))
     headed = [note for note in said if isinstance(note, Headed)]
-    again = any(note.along_rows if not drift.column else note.moving and note.moving.name == drift.column for note in headed)
+    again = any(
+        note.along_rows if not drift.column else note.moving and note.moving.name == drift.column for note in headed
+    )
     return replace(judged, forecast=wider), [] if again else [_words(drift, wider.share, told.error, wider.error)]
 
 

@@ -12,9 +12,10 @@ that number the rows, or never fall along them, are such an order; other numbers
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from contextlib import suppress
-from typing import Any
+from dataclasses import dataclass, replace
+from typing import Any, NamedTuple
 
 import numpy as np
 import polars as pl
@@ -23,7 +24,8 @@ from scipy.special import fdtrc, ndtri
 from recombine.checks.columns.bystanders import MOST_COLUMNS
 from recombine.checks.columns.in_blocks import describes, shared_by, times_of
 from recombine.checks.columns.measured import numbers_runs
-from recombine.checks.columns.unnamed import BINS, FEWEST_VALUES, LARGEST, MOST_CLASSES, SEVERAL, over_ranks
+from recombine.checks.columns.taken_off import same_levels
+from recombine.checks.columns.unnamed import BINS, FEWEST_VALUES, LARGEST, SEVERAL, for_classes, in_parts, over_ranks
 from recombine.checks.exact.curves import curves_of
 from recombine.checks.exact.identifiability import Identifiability
 from recombine.checks.exact.modular import Floats, Ints
@@ -33,8 +35,7 @@ from recombine.checks.rules.logits import Logits
 from recombine.checks.rules.scales import Scale
 from recombine.checks.rules.weighing import worth_in
 from recombine.errors import InputError
-from recombine.space import FactorSpace
-from recombine.support.pasted import option
+from recombine.support.pasted import hint
 from recombine.support.rows import ROW, told_rows
 from recombine.support.table import Table, Target, read_tables
 
@@ -46,68 +47,123 @@ ROWS = ""
 """The order in which rows stand."""
 
 
-def drifting(table: Any, train: Table, blocks: Sequence[str], order: int, scale: Scale | None, **how: Any) -> Drift | None:
+@dataclass(frozen=True, eq=False)
+class _Rows:
+    """Training rows that have an answer, in the order of the table."""
+
+    frame: pl.DataFrame
+    """All of their columns."""
+    codes: Ints
+    """Of the factors."""
+    told: Target
+    known: Identifiability
+    x: Floats
+    """What the factors may add to each."""
+    shifts: Floats
+    """The same of named blocks."""
+
+    @property
+    def both(self) -> Floats:
+        return np.hstack([self.x, self.shifts])
+
+    @property
+    def cell(self) -> Ints:
+        """Which combination each row is of."""
+        return np.unique(self.codes, axis=0, return_inverse=True)[1].ravel()
+
+
+@dataclass(frozen=True, eq=False)
+class _Slopes:
+    """What an order explains."""
+
+    p_value: float
+    share: float
+    along: Floats
+    """Directions that sums leave (rows × directions)."""
+    slopes: Floats
+    varies: Floats
+
+
+def drifting(
+    table: Any, train: Table, blocks: Sequence[str], order: int, scale: Scale | None, **how: Any
+) -> Drift | None:
     """The drift that is surest; None where none is beyond chance. ``how`` is what `read_tables` takes."""
-    names, target = train.space.names, how["target"]
     with suppress(InputError):  # what other columns hold is no reason to stop
-        frame = told_rows(table, target, how.get("split"), how.get("max_bytes")).collect()
-        read = read_tables([frame], [*names, *blocks, ROW], **{**how, "split": None, "missing": "drop"})[0]
-        if read.target is None or not len(read.codes):
+        if (rows := _read(table, train, blocks, order, how)) is None:
             return None
-        use = read.target.count > 0
-        codes, told = read.codes[use].astype(np.int64), read.target.of(use)
-        at = np.searchsorted(frame[ROW].to_numpy(), np.array(read.space[ROW].levels or ())[codes[:, -1]].astype(np.int64))
-        codes, told = codes[np.argsort(at)], told.of(np.argsort(at))
-        rows, held = frame[np.sort(at)], len(names)
-        orders = _orders(rows, codes[:, :held], told, {*names, *blocks, target, *(how.get("split") or ())[:1]}, {*names})
-        if not orders:
-            return None
-        space = FactorSpace(read.space.factors[:held])
-        known = Identifiability(codes[:, :held], space.shape, order, curves_of(space, codes[:, :held], how.get("numbers") or {}))
-        sizes = [len(f) for f in read.space.factors[held:-1]]
-        shifts = np.hstack([np.zeros((len(codes), 0)), *(np.eye(n)[codes[:, held + k]] for k, n in enumerate(sizes))])
-        x = known.rows.floats(codes[:, :held])
-        if x.size + shifts.size > LARGEST:
-            return None
-        cell = np.unique(codes[:, :held], axis=0, return_inverse=True)[1].ravel()
-        problems = list(_problems(np.hstack([x, shifts]), cell, told, scale))
-        found, tried = dict[str, tuple[float, float, Floats, Floats, Floats]](), 0
+        split = how.get("split") or ()
+        orders = _orders(rows, {*train.space.names, *blocks, how["target"], *split[:1]}, {*train.space.names})
+        problems = list(_problems(rows.both, rows.cell, rows.told, scale)) if orders else []
+        found, tried = dict[str, _Slopes](), 0
         for name, values in orders.items():
             bent = over_ranks(values)
-            ways = [one for columns in (bent[:, :1], bent) if (one := _over(columns, problems, cell)) is not None]
-            if ways:
-                found[name] = min(ways, key=lambda one: one[0])
-                tried += len(ways)
-        if not found:
-            return None
-        column = min(found, key=lambda name: found[name][0])
-        p, share, along, slopes, varies = found[column]
-        if p * tried >= CHANCE:
-            return None
-        root = problems[0][0]
-        both = np.linalg.lstsq(np.hstack([x, shifts]) * root[:, None], along * root[:, None], rcond=1e-9)[0]
-        common = shifts.mean(axis=0) @ both[x.shape[1] :]
-        rows_x = x * root[:, None] / np.sqrt((root**2).mean())
-        sure = np.linalg.pinv(rows_x.T @ rows_x, rcond=1e-9)
-        spread = np.cov(along.T, aweights=root**2, ddof=0).reshape(along.shape[1], -1)
-        alike = [shared_by(_dense(level), orders[column]) for level in codes[:, :held].T]
-        return Drift(
-            column, names[int(np.argmax(alike))], max(alike), share, p * tried,
-            _to_do(column, orders[column], np.hstack([x, shifts])), known, both[: x.shape[1]], common, slopes, varies,
-            spread, sure,
-        )  # fmt: skip
+            ways = [one for columns in (bent[:, :1], bent) if (one := _over(columns, problems, rows.cell)) is not None]
+            tried += len(ways)
+            found |= {name: min(ways, key=lambda one: one.p_value)} if ways else {}
+        column = min(found, key=lambda name: found[name].p_value, default=None)
+        if column is not None and found[column].p_value * tried < CHANCE:
+            best = replace(found[column], p_value=found[column].p_value * tried)
+            return _found(column, orders[column], best, rows, problems[0].root, train.space.names)
     return None
 
 
-def _orders(
-    rows: pl.DataFrame, codes: Ints, told: Target, used: set[str | None], factors: set[str]
-) -> dict[str, Floats]:
+def _read(table: Any, train: Table, blocks: Sequence[str], order: int, how: Mapping[str, Any]) -> _Rows | None:
+    """None where there are copies, which count once, or it is too much."""
+    names, lines = train.space.names, how.get("numbers") or {}
+    frame = told_rows(table, how["target"], how.get("split"), how.get("max_bytes")).collect()
+    read = read_tables([frame], [*names, *blocks, ROW], **{**how, "split": None, "missing": "drop"})[0]
+    if read.target is None or train.target is None or not same_levels(read, train, len(blocks) + 1):
+        return None
+    use, held = read.target.count > 0, len(names)
+    codes, told = read.codes[use].astype(np.int64), read.target.of(use)
+    if len(codes) != int(told.count.sum()) or (not blocks and len(codes) != int(train.target.count.sum())):
+        return None
+    row = np.array(read.space[ROW].levels or (), dtype=np.int64)[codes[:, -1]]
+    place = np.argsort(row)
+    codes, told = codes[place], _in_order(told, place)
+    kept = frame[np.searchsorted(frame[ROW].to_numpy(), row[place])]
+    factors = codes[:, :held]
+    known = Identifiability(factors, train.space.shape, order, curves_of(train.space, factors, lines))
+    sizes = [len(factor) for factor in read.space.factors[held:-1]]
+    if len(codes) * (known.rows.rows(factors[:1]).shape[1] + sum(sizes)) > LARGEST:
+        return None
+    shifts = np.hstack([np.zeros((len(codes), 0)), *(np.eye(n)[codes[:, held + k]] for k, n in enumerate(sizes))])
+    return _Rows(kept, factors, told, known, known.rows.floats(factors), shifts)
+
+
+def _in_order(told: Target, place: Ints) -> Target:
+    weights = None if told.weights is None else told.weights[place]
+    return replace(
+        told, count=told.count[place], mean=told.mean[place], spread=told.spread[place], ends=None, weights=weights
+    )
+
+
+def _found(column: str, order: Floats, best: _Slopes, rows: _Rows, root: Floats, names: Sequence[str]) -> Drift:
+    """What sums make of it."""
+    effects, weight = rows.x.shape[1], root[:, None]
+    taken: Floats = np.asarray(
+        np.linalg.lstsq(rows.both * weight, best.along * weight, rcond=1e-9)[0], dtype=np.float64
+    )
+    usual = rows.x * weight / np.sqrt((root**2).mean())
+    centred = best.along - np.average(best.along, axis=0, weights=root**2)
+    spread = (centred * weight).T @ (centred * weight) / float((root**2).sum())
+    alike = [shared_by(_dense(level), order) for level in rows.codes.T]
+    number = column != ROWS and rows.frame.schema[column].is_numeric()
+    usually = rows.shifts.mean(axis=0) @ taken[effects:]
+    return Drift(
+        column, names[int(np.argmax(alike))], max(alike), best.share, best.p_value, _to_do(column, order, rows, number),
+        rows.known, taken[:effects], usually, best.slopes, best.varies, spread,
+        np.asarray(np.linalg.pinv(usual.T @ usual, rcond=1e-9), dtype=np.float64),
+    )  # fmt: skip
+
+
+def _orders(rows: _Rows, used: Collection[str | None], factors: Collection[str]) -> dict[str, Floats]:
     """Times, numbers of rows, and the rows themselves, where they may be in an order of time."""
-    found, sorted_by = dict[str, Floats](), False
-    levels = [_dense(level) for level in codes.T]
-    names = [n for n, kind in rows.schema.items() if n != ROW and n not in factors and not kind.is_nested()]
-    for name in [n for n in names if rows.schema[n] != pl.Object][:MOST_COLUMNS]:
-        column = rows[name]
+    found, sorted_by, frame = dict[str, Floats](), False, rows.frame
+    levels = [_dense(level) for level in rows.codes.T]
+    names = [n for n, kind in frame.schema.items() if n != ROW and n not in factors and not kind.is_nested()]
+    for name in [n for n in names if frame.schema[n] != pl.Object][:MOST_COLUMNS]:
+        column = frame[name]
         if column.null_count() or column.n_unique() < FEWEST_VALUES:
             continue
         order = times_of(name, column)
@@ -124,15 +180,14 @@ def _orders(
         sorted_by = sorted_by or bool((np.diff(order) >= 0).all()) or bool((np.diff(order) <= 0).all())
         if name not in used and not any(describes(_dense(order), level) for level in levels):
             found[name] = order
-    if not (sorted_by or _by_answers(levels, told)):
-        found[ROWS] = np.arange(len(rows), dtype=np.float64)
+    if not (sorted_by or _by_answers(levels, rows.cell, rows.told)):
+        found[ROWS] = np.arange(len(frame), dtype=np.float64)
     return found
 
 
-def _by_answers(levels: Sequence[Ints], told: Target) -> bool:
+def _by_answers(levels: Sequence[Ints], cell: Ints, told: Target) -> bool:
     """Whether rows are sorted by their answers, in all or within levels of a factor or combinations."""
     y = told.mean if told.numeric else told.mean.argmax(axis=1)
-    cell = np.unique(np.stack(levels, axis=1), axis=0, return_inverse=True)[1].ravel()
     for group in (np.zeros(len(y), np.int64), *levels, cell):
         order = np.argsort(group, kind="stable")
         step = np.diff(y[order])[np.diff(group[order]) == 0]
@@ -149,20 +204,30 @@ def _dense(values: Ints | Floats) -> Ints:
     return np.unique(values, return_inverse=True)[1].ravel()
 
 
-def _problems(x: Floats, cell: Ints, told: Target, scale: Scale | None) -> Any:
-    """Of each answer, roots of what rows are worth, what sums leave, the same as normal scores, and a basis of sums."""
+class _Problem(NamedTuple):
+    """An answer: roots of what rows are worth, what sums leave, the same as normal scores, and a basis of sums."""
+
+    root: Floats
+    left: Floats
+    scores: Floats
+    q: Floats
+
+
+def _problems(x: Floats, cell: Ints, told: Target, scale: Scale | None) -> Iterator[_Problem]:
+    """The answer, or whether it is each class: of two, the second."""
     if told.numeric:
-        y = told.mean if scale is None else scale.forth(told.mean)
-        root = np.sqrt(worth_in(x, told, None if scale is None else y))
+        with np.errstate(divide="ignore", invalid="ignore"):  # rows of a positive mean may be 0
+            y = told.mean if scale is None else scale.forth(told.mean)
         if not np.isfinite(y).all():
             return
+        root = np.sqrt(worth_in(x, told, None if scale is None else y))
         q = _basis(x * root[:, None])
         left = y * root - q @ (q.T @ (y * root))
         if float(left @ left) <= EXACT * float(np.square((y - y.mean()) * root).sum()):
             return
         _, at, many = np.unique(left, return_inverse=True, return_counts=True)
         scores = ndtri((np.cumsum(many) - many / 2)[at] / len(left))
-        yield root, left, scores - q @ (q.T @ scores), q
+        yield _Problem(root, left, scores - q @ (q.T @ scores), q)
         return
     first = np.unique(cell, return_index=True)[1]
     counts = np.bincount(cell).astype(np.float64)
@@ -175,7 +240,7 @@ def _problems(x: Floats, cell: Ints, told: Target, scale: Scale | None) -> Any:
         q = _basis(x * root[:, None])
         left = (told.mean[:, c] - p) / root
         left -= q @ (q.T @ left)
-        yield root, left, left, q
+        yield _Problem(root, left, left, q)
 
 
 def _basis(x: Floats) -> Floats:
@@ -183,14 +248,11 @@ def _basis(x: Floats) -> Floats:
     return np.asarray(u[:, sizes > 1e-9 * sizes[0]])
 
 
-def _over(
-    columns: Floats, problems: Sequence[tuple[Floats, Floats, Floats, Floats]], cell: Ints
-) -> tuple[float, float, Floats, Floats, Floats] | None:
-    """p-value, the share explained, the directions that sums leave, and slopes along these with their variance, of each
-    answer; None where there are none."""
+def _over(columns: Floats, problems: Sequence[_Problem], cell: Ints) -> _Slopes | None:
+    """What these columns explain; None where sums leave nothing of them, or nothing to tell it by."""
     if not problems:
         return None
-    root, _, _, q = problems[0]
+    root, q = problems[0].root, problems[0].q
     centred = columns - np.average(columns, axis=0, weights=root**2)
     d = centred * root[:, None]
     whole, axes = np.linalg.eigh(d.T @ d)
@@ -199,7 +261,8 @@ def _over(
     turn = (axes / np.sqrt(np.maximum(whole, 1e-300))) @ turn[:, spare > SPARE]
     if not turn.shape[1]:
         return None
-    along, p_values, shares, slopes, varies = centred @ turn, list[float](), list[float](), list[Floats](), list[Floats]()
+    along, shares, p_values = centred @ turn, list[float](), list[float]()
+    slopes, varies = list[Floats](), list[Floats]()
     for root, left, scores, q in problems:
         z = along * root[:, None]
         z = z - q @ (q.T @ z)
@@ -211,7 +274,7 @@ def _over(
         varies.append(told[1])
         shares.append(1 - float(np.square(left - z @ told[0]).sum()) / float(left @ left))
     best = int(np.argmin(p_values))
-    return p_values[best] * len(problems), shares[best], along, np.stack(slopes), np.stack(varies)
+    return _Slopes(p_values[best] * len(problems), shares[best], along, np.stack(slopes), np.stack(varies))
 
 
 def _estimated(z: Floats, left: Floats, root: Floats, cell: Ints, rank: int) -> tuple[Floats, Floats, float] | None:
@@ -246,15 +309,20 @@ def _estimated(z: Floats, left: Floats, root: Floats, cell: Ints, rank: int) -> 
     return slopes, np.asarray(variance * free / max(free - 2, 1.0)), float(fdtrc(size, free, wald))
 
 
-def _to_do(column: str, order: Floats, x: Floats) -> str:
+def _to_do(column: str, order: Floats, rows: _Rows, number: bool) -> str:
     """How its shifts are taken off, where they can be."""
+    x, classes = rows.both, rows.told.classes
+    if classes is not None:
+        if column:
+            return for_classes(column, len(classes))
+        return "number their parts, first to last, in a column and name it as a factor"
     if column and len(order) >= SEVERAL * len(np.unique(order)):
-        value = _dense(order)
-        if _told(x, value):
-            return f"name it with {option('block', column)}"
+        if _told(x, _dense(order)):
+            return f"name it with {hint('block', column)}"
+    elif column and not number:
+        return "write its day or week into a column of its own and name that with --block (blocks)"
     elif _told(x, np.minimum(_dense(order) * BINS // len(np.unique(order)), BINS - 1)):
-        name = column or "run"
-        how = f"{option('bins', f'{name}={BINS}')} {option('block', name)} takes it off in parts"
+        how = f"{in_parts(column or 'run')} takes it off in parts"
         return how if column else f"number the rows in a column, run, and {how}"
     return "runs of the same combinations early and late would tell"
 

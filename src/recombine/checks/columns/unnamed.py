@@ -39,7 +39,7 @@ from recombine.errors import InputError
 from recombine.space import FactorSpace, Level, quoted
 from recombine.support import times
 from recombine.support.numerals import read_numbers
-from recombine.support.pasted import option
+from recombine.support.pasted import argument, hint, option
 from recombine.support.scan import collect, scan
 from recombine.support.table import Table, Target, read_tables
 
@@ -244,8 +244,8 @@ def _words(
     first = f"column {quoted(name)}, which is not named, explains {per_cent(found.share)} of {found.what}"
     first += f"{', by a line or a bend along it' if found.lined else ''} ({chance}{beside})"
     first += "; what contradicts that effects add up may be that. If it was " if found.between else ": if it was "
-    block, numbers = f"{option('block', name)} (blocks={name!r})", kinds.get(name) == "number"
-    factor = f"name it as a factor with {option('numeric', name)} (numeric={name!r})"
+    block, numbers = hint("block", name), kinds.get(name) == "number"
+    factor = f"name it as a factor with {hint('numeric', name)}"
     leave = "if it is another result, leave it"
     runs = not numbers or (column.order is not None and numbers_runs(column.order))
     if _measured(column) or (found.lined and not runs):  # a covariate or an outcome: of neither shifts are taken off
@@ -271,16 +271,21 @@ def _words(
             f"{first}there before the answers, something drifts: write its day or week into a column of its own and "
             "name that with --block (blocks), and its shifts are taken off."
         )
-    bins = f"{option('bins', f'{name}={BINS}')} {block.replace('blocks', f'bins={{{name!r}: {BINS}}}, blocks')}"
     return (
-        f"{first}there before the answers, as the number of a run is, {bins} takes its shifts off in {BINS} steps; "
-        f"if it measures something, {factor}; {leave}."
+        f"{first}there before the answers, as the number of a run is, {in_parts(name)} takes its shifts off in {BINS} "
+        f"steps; if it measures something, {factor}; {leave}."
     )
+
+
+def in_parts(name: str) -> str:
+    """The options that take shifts of parts of a number off."""
+    python = f"{argument('bins', {name: BINS})}, {argument('block', (name,))}"
+    return f"{option('bins', f'{name}={BINS}')} {option('block', name)} ({python})"
 
 
 def for_classes(name: str, classes: int) -> str:
     """What to do about a column whose shifts cannot be taken off, as answers are classes."""
-    numbers = f"write the classes as 0 and 1 and name it with --target-kind number {option('block', name)}"
+    numbers = f"write the classes as 0 and 1 and name it with --target-kind number {hint('block', name)}"
     return f"name it, or its weeks or parts, as a factor{f', or {numbers}' if classes == 2 else ''}"
 
 

@@ -19,8 +19,8 @@ from recombine.checks.holes.ends_early import EndsEarly
 from recombine.checks.holes.never_run import NeverRun
 from recombine.checks.holes.unreached import Corner
 from recombine.checks.rules.adding import Adding
-from recombine.checks.rules.drifted import Drift
 from recombine.checks.rules.cut_short import Series
+from recombine.checks.rules.drifted import Drift
 from recombine.checks.rules.rule import Rule
 from recombine.checks.rules.scales import PLAIN, Scale
 from recombine.checks.rules.substitution import Substitution
@@ -29,7 +29,7 @@ from recombine.support.table import Target
 SHOWN = (
     "rule", "error", "low", "high", "metric", "constant", "explained", "explains", "stand_ins", "distinct", "cells",
     "substitution", "wrong", "wrong_constant", "by_draw", "levels", "realised",
-    "error_many_rows", "other_blocks", "shared", "worst_error", "worst_high",
+    "error_many_rows", "by_drift", "other_blocks", "shared", "worst_error", "worst_high",
 )  # fmt: skip
 CHANCES = "with the chance of the class (no range: one by the fit held too seldom on planted tables)"
 

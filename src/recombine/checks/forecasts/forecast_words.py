@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 from recombine.checks.as_read import apart, per_cent, shown
 from recombine.checks.rules.adding import Adding
 from recombine.space import about, quoted
+from recombine.support.pasted import chosen
 
 if TYPE_CHECKING:
     from recombine.checks.forecasts.expected import Forecast, RuleError
@@ -87,7 +88,9 @@ def against_many(forecast: Forecast) -> str:
 def drawn(forecast: Forecast) -> str:
     """How much of the error is a matter of which combinations were drawn to be left out."""
     by = shown(forecast.by_draw, forecast.share)
-    return f"another draw of the combinations left out (--seed) moves the error by about {by} (standard deviation)"
+    return (
+        f"another draw of the combinations left out (--seed, seed) moves the error by about {by} (standard deviation)"
+    )
 
 
 def level(forecast: Forecast) -> str:
@@ -169,7 +172,7 @@ def _smaller(forecast: Forecast) -> list[RuleError]:
 
 def pairs_asked(forecast: Forecast) -> str:
     """How to be told what the rule of the answers determines, where that is pairs and not what “determined” is of."""
-    return "; --order 2 tells what is determined if pairs act together" if forecast.by_pairs else ""
+    return f"; {chosen('order', 2)} tells what is determined if pairs act together" if forecast.by_pairs else ""
 
 
 def less_than_sums(forecast: Forecast) -> str:
@@ -178,10 +181,11 @@ def less_than_sums(forecast: Forecast) -> str:
     own = next((r for r in forecast.rules if r.rule == forecast.rule), None)
     if own is None or forecast.assumed is None:
         return ""
-    with_it = " against ".join(apart(own.error, forecast.assumed.error, forecast.share))
+    error = forecast.error if forecast.drift is None else own.error  # sums are tried without a drift too
+    with_it = " against ".join(apart(error, forecast.assumed.error, forecast.share))
     charged = f", before something is added for what each learnt; {with_it} with it"
     for one, two, how in (
-        (own.error, forecast.assumed.error, ""), (own.uncharged, forecast.assumed.uncharged, charged),
+        (error, forecast.assumed.error, ""), (own.uncharged, forecast.assumed.uncharged, charged),
     ):  # fmt: skip
         rule, sums = apart(one, two, forecast.share)
         if one < two and rule != sums:

@@ -40,12 +40,13 @@ def widened(told: Forecast, drift: Drift, asked: Ints) -> Forecast:
     asked = asked[:: -(-len(asked) // MOST) or 1]
     drawn = drift.drawn(asked)
     if isinstance(rule, Adding):
+        before = max(told.error**2, 1e-300)
         squares = _squares(rule, drift, asked, drawn[:, 0])
         low, high = _together(told, rule, squares, asked)
         more, many = float(squares.mean()), told.error_many_rows
         return replace(
-            told, drift=drift, by_drift=more / max(told.error**2, 1e-300), error=float(np.hypot(told.error, more**0.5)),
-            low=float(low), high=float(high), error_many_rows=None if many is None else float(np.hypot(many, more**0.5)),
+            told, drift=drift, by_drift=more / before, error=(before + more) ** 0.5, low=low, high=high,
+            error_many_rows=None if many is None else (many**2 + more) ** 0.5,
         )  # fmt: skip
     if told.metric != "log loss":
         return told

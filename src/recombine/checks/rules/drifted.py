@@ -12,11 +12,14 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
+from recombine.checks.as_read import per_cent
 from recombine.checks.exact.identifiability import Identifiability
 from recombine.checks.exact.modular import Floats, Ints
 from recombine.space import quoted
 
 DRAWS = 400
+HARDLY = 2 / 3
+"""Share of a drift that looks like a factor from which one can hardly be told from the other."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -55,7 +58,9 @@ class Drift:
     @property
     def words(self) -> str:
         """What it leaves open."""
-        return f"answers drift over {self.over}, which can hardly be told from what {self.factor} does: {self.to_do}"
+        goes = f"{per_cent(self.alike)} of which goes with what {self.factor} does"
+        hardly = f"which can hardly be told from what {self.factor} does"
+        return f"answers drift over {self.over}, {hardly if self.alike >= HARDLY else goes}: {self.to_do}"
 
     def off(self, codes: Ints) -> Floats:
         """How far an answer is off, in the root mean square, on the scale on which answers add up."""
