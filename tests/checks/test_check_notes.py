@@ -79,8 +79,8 @@ def test_days_of_two_factors_are_said_once_and_never_offered_as_measurements():
     asked = {"sown": [20240303, 20240309], "cut": ["2024-05-01"] * 2}
     notes = check(table, ["sown", "cut"], target="y", test=asked, draws=9).notes
     assert [n for n in notes if "dates" in n] == [
-        "sown and cut hold dates, each taken as a level of its own (--block sown,cut (blocks=['sown', 'cut']) takes off "
-        "what a date shifts)."
+        "sown and cut hold dates, each taken as a level of its own (--block sown,cut (blocks=['sown', 'cut']) takes "
+        "off what a date shifts)."
     ]
     assert not any("--numeric" in note for note in notes)
 
