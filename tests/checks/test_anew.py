@@ -29,7 +29,8 @@ def test_blocks_that_seem_to_be_numbered_anew_are_asked_about() -> None:
         if found.shifts.anew:
             asked += 1
             assert found.shifts.anew == ("site:block",)
-            assert any("if each site numbers its own anew, name them as --block site:block." in n for n in found.notes)
+            told = "if each site numbers its own anew, name them as --block site:block (blocks='site:block')."
+            assert any(told in n for n in found.notes)
         told = rc.check(trial(seed, anew=True), ["variety", "site"], target="y", blocks="site:block", draws=9)
         same = rc.check(trial(seed, anew=False), ["variety", "site"], target="y", blocks="block", draws=9)
         alike += sum(r.shifts is not None and bool(r.shifts.anew) for r in (told, same))

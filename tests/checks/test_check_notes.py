@@ -45,7 +45,7 @@ def test_notes_of_tables_that_people_bring():
     ids = {"a": codes[:, 0], "b": codes[:, 1], "id": [f"u{i}" for i in range(24)], "y": rng.integers(2, size=24)}
     said = " ".join(check(ids, ["a", "b", "id"], target="y").notes)
     assert "24 of the 24 levels of id occur in a single row" in said
-    assert "--target-kind number forecasts the share of 1" in said
+    assert "--target-kind number (target_kind='number') forecasts the share of 1" in said
     for same in (0.1, 5.0):
         told = check(table(codes, [same] * 24), ["a", "b"], target="y")
         assert told.sentence().startswith("Expect a root-mean-square error of 0 in y (all seen answers are the same")
@@ -79,7 +79,8 @@ def test_days_of_two_factors_are_said_once_and_never_offered_as_measurements():
     asked = {"sown": [20240303, 20240309], "cut": ["2024-05-01"] * 2}
     notes = check(table, ["sown", "cut"], target="y", test=asked, draws=9).notes
     assert [n for n in notes if "dates" in n] == [
-        "sown and cut hold dates, each taken as a level of its own (--block sown,cut takes off what a date shifts)."
+        "sown and cut hold dates, each taken as a level of its own (--block sown,cut (blocks=['sown', 'cut']) takes "
+        "off what a date shifts)."
     ]
     assert not any("--numeric" in note for note in notes)
 
@@ -163,7 +164,7 @@ def test_combinations_of_few_rows_are_said_to_blur_what_the_others_show_where_th
     (doubt, said), apart = notes(some), cells[:, 0] < 2
     assert (doubt, said) == ("unsupported", [
         f"{some.sum()} of 24 combinations have only 1 row, the others 40: their means are noisier, and in the error "
-        "all count alike; --min-support 5 leaves them out of training."
+        "all count alike; --min-support 5 (min_support=5) leaves them out of training."
     ])  # fmt: skip
     assert notes(some, 0.1) == (None, [])
     assert notes(apart) == ("unsupported", [])  # without them two levels were never seen

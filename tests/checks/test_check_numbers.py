@@ -277,7 +277,8 @@ def test_a_measurement_given_as_levels_gets_a_hint():
     table, _ = trial(0)
     said = rc.check(table, ["variety", "dose"], target="y", test=ask(30))
     assert len([n for n in said.notes if "--numeric dose" in n]) == 1
-    assert "If dose measures something, --numeric dose answers between its seen numbers." in said.sentence()
+    numeric = "--numeric dose (numeric='dose')"
+    assert f"If dose measures something, {numeric} answers between its seen numbers." in said.sentence()
     later = rc.check(table, ["variety", "dose"], target="y", test=ask(70))  # as a year to come
     assert "--numeric dose" not in later.sentence()
     assert not any("--numeric" in n for n in rc.check(table, ["variety", "dose"], target="y", test=ask(40)).notes)
@@ -354,10 +355,9 @@ def test_a_number_spaced_by_factors_that_acts_along_no_line_is_given_its_logarit
 
     doses = [0, 1, 3, 10, 30, 100]
     log = "dose is spaced by factors (1, 3, 10, 30, 100): its logarithm (0 has none: first add, say, 1) may add up "
-    spline = "dose does not act along a straight line; a curve may do: --numeric dose=spline."
-    assert said(doses, lambda d: 5 * np.log(d + 1)) == [
-        f"{log}better; give that as a column; or a curve may do: --numeric dose=spline."
-    ]
+    curve = "a curve may do: --numeric dose=spline (numeric={'dose': 'spline'})."
+    spline = f"dose does not act along a straight line; {curve}"
+    assert said(doses, lambda d: 5 * np.log(d + 1)) == [f"{log}better; give that as a column; or {curve}"]
     assert said(doses, lambda d: 0.2 * d) == []
     assert said([0, 20, 40, 60, 80, 100], lambda d: 5 * np.log(d + 1)) == [spline]
 

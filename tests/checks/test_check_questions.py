@@ -21,7 +21,7 @@ def test_blank_answers_are_asked_about_and_not_trained_on():
     left = "1 further combination of the table's levels is missing and not asked about"
     assert result.asked == f"the rows without an answer; {left}"
     assert result.notes[0] == f"{left}; ask for it too with --grid (grid=True)."
-    assert result.sentence().endswith(f"Asked about are only the rows without an answer; {left} (--grid).")
+    assert result.sentence().endswith(f"Asked about are only the rows without an answer; {left} (--grid, grid=True).")
     assert result.counts == {"seen": 0, "determined": 1, "undetermined": 0, "unseen level": 1}
     assert result.to_dict()["train"] == {"rows": 3, "combinations": 3}
     assert "2 rows without an answer in 'y' are asked about, not trained on." in result.notes

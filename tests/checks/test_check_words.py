@@ -66,7 +66,7 @@ def test_nothing_to_collect_only_where_effects_may_add_up():
     ("rule", "words"),
     [
         ("constant", ", and no rule that was tried beats the same answer for all."),
-        ("pairs", ": the answers are those of the rule “pairs” instead; --order 2 tells"),
+        ("pairs", ": the answers are those of the rule “pairs” instead; --order 2 (order=2) tells"),
     ],
 )
 def test_where_adding_up_is_rejected_it_is_said_what_answers_instead(rule, words):
@@ -134,7 +134,8 @@ def test_a_rule_is_said_to_err_less_only_where_its_numbers_are():
         pairs = RuleError("pairs", error, 0.9, True, tried)
         found = replace(said.forecast, rule="pairs", error=error, rules=(sums, pairs), assumed=sums, high=error)
         assert words in replace(said, forecast=found).sentence()
-        assert "; --order 2 tells what is determined if pairs act together." in replace(said, forecast=found).sentence()
+        order = "; --order 2 (order=2) tells what is determined if pairs act together."
+        assert order in replace(said, forecast=found).sentence()
         assert ("it erred less" in replace(said, forecast=found).sentence()) == (error < sums.error)
 
 

@@ -7,6 +7,10 @@ import polars as pl
 import pytest
 
 from recombine.checks import CheckResult, check
+from recombine.checks.columns.drifting import drifting
+from recombine.checks.exact.identifiability import Identifiability
+from recombine.checks.rules.drifted import Drift
+from recombine.support.table import read_tables
 
 FACTORS = ["a", "b"]
 
@@ -38,8 +42,10 @@ def test_a_drift_that_is_found_and_goes_with_a_factor_leaves_adding_up_not_shown
     assert [result.verdict for result in drifting] == ["assumption unsupported"] * 4
     assert sum(verdict.startswith("determined") for verdict in still) >= 3
     words = "answers drift over day, which can hardly be told from what a does: "
-    words += "a note says what to do" if kind == "class" else "name it with --block day"
-    assert all(words in result.sentence() and "if nothing drifts over day" in result.sentence() for result in drifting)
+    words += "name it, or its weeks" if kind == "class" else "name it with --block day (blocks='day')"
+    counted = "what a drift over day may add is counted"
+    assert all(words in result.sentence() and counted in result.sentence() for result in drifting)
+    assert not any("All this supposes that nothing drifts" in result.sentence() for result in drifting)
 
 
 def test_days_that_are_named_are_taken_off():
@@ -53,3 +59,63 @@ def test_a_drift_in_random_order_goes_with_no_factor():
     result = checked(table.with_columns(day=pl.Series(days), y=pl.col("y") + 4 * day / 9))
     assert result.verdict == "determined"
     assert any("column day, which is not named" in note for note in result.notes)
+
+
+def in_rows(seed: int, drift: float, column: str = "", rows: int = 300) -> pl.DataFrame:
+    """Rows in the order in which they were run, levels roughly one after another; ``column`` numbers them."""
+    rng = np.random.default_rng([seed, 6])
+    i, j = np.divmod(rng.choice(rng.permutation(48)[:36], rows), 6)
+    order = np.argsort(i + rng.standard_normal(rows))
+    y = rng.normal(0, 0.7, 8)[i[order]] + rng.normal(0, 0.7, 6)[j[order]] + drift * np.arange(rows) / rows
+    beside = {"a": [f"a{v}" for v in i[order]], "b": [f"b{v}" for v in j[order]], "y": y + rng.standard_normal(rows)}
+    if not column:
+        return pl.DataFrame(beside)
+    return pl.DataFrame(beside | {column: range(1, rows + 1)}).sample(rows, shuffle=True, seed=seed)
+
+
+def found(table: pl.DataFrame) -> Drift | None:
+    train = read_tables([table], FACTORS, target="y")[0]
+    return drifting(table, train, (), 1, None, target="y", split=None, numbers={})
+
+
+@pytest.mark.parametrize("column", ["", "run", "place"])
+def test_the_order_of_rows_and_a_column_that_numbers_them_are_a_time(column):
+    results = [checked(in_rows(seed, 4.0, column)) for seed in range(2)]
+    assert [result.verdict for result in results] == ["assumption unsupported"] * 2
+    over = f"answers drift over {column or 'the rows of the table'}, which can hardly be told from what a does"
+    assert all(over in result.sentence() and "may add is counted" in result.sentence() for result in results)
+
+
+def test_no_drift_is_found_where_there_is_none_or_rows_are_sorted_by_what_came():
+    still = [found(in_rows(seed, 0.0, column)) for seed in range(100, 112) for column in ("", "run")]
+    assert sum(drift is not None for drift in still) <= 2
+    for seed in range(3):
+        table, rng = in_rows(seed, 0.0), np.random.default_rng(seed)
+        other = table.with_columns(other=pl.col("y") + pl.Series(rng.standard_normal(300))).sort("other")
+        assert [found(t) for t in (table.sort("y"), table.sort("a", "y"), other)] == [None] * 3
+
+
+def test_what_sums_take_over_is_what_least_squares_does():
+    table = in_rows(0, 4.0)
+    drift, train = found(table), read_tables([table], FACTORS, target="y")[0]
+    assert drift is not None
+    asked = np.stack(np.meshgrid(range(8), range(6), indexing="ij"), axis=-1).reshape(-1, 2)
+    known = Identifiability(train.codes.astype(np.int64), train.space.shape, 1)
+    order = np.linspace(-1, 1, 300)
+    rows = np.stack([table[name].str.tail(1).cast(pl.Int64).to_numpy() for name in FACTORS], axis=1)
+    x = known.rows.floats(rows)
+    takes = known.rows.floats(asked) @ np.linalg.lstsq(x, order, rcond=None)[0]
+    said = drift.drawn(asked).mean(axis=2)[:, 0]
+    assert abs(np.corrcoef(said, takes)[0, 1]) > 0.999
+
+
+def test_the_forecast_of_a_drifting_table_is_wider_and_of_one_that_stands_still_the_same():
+    drifting_, still = (checked(in_rows(1, drift)).forecast for drift in (4.0, 0.0))
+    assert drifting_ is not None
+    assert still is not None
+    assert drifting_.drifts
+    assert drifting_.error > 2 * still.error
+    assert still.drift is None
+    codes = np.array([[0, 0], [7, 5]])
+    wide, narrow = (np.subtract(f.estimate(codes).high, f.estimate(codes).low) for f in (drifting_, still))
+    assert (wide > 1.3 * narrow).all()

@@ -28,8 +28,8 @@ def test_cities_in_countries_are_said_with_what_to_name_instead():
     (note,) = [n for n in result.notes if " lies in one " in n]
     assert note == (
         "each city lies in one country: if it can lie in no other, leave country out (city tells it: --factors "
-        "city,product), or exclude such combinations (--exclude); what is asked about, and to be collected, of a city "
-        "elsewhere may not exist."
+        "city,product (factors=['city', 'product'])), or exclude such combinations (--exclude, exclude); what is asked "
+        "about, and to be collected, of a city elsewhere may not exist."
     )
     assert "Each city lies in one country: what is asked of it elsewhere may not exist" in result.sentence()
     assert check(sold(), ["city", "product"], target="y", draws=9).determined
@@ -63,7 +63,7 @@ def test_factors_around_each_other_are_one_note():
     table["part"] = ["N" if c in ("C0", "C1") else "S" for c in table["country"]]
     (note,) = said(table, ("part", "country", "city", "product"))
     assert note.startswith("each city lies in one part and one country: ")
-    assert "leave part and country out (city tells it: --factors city,product)" in note
+    assert "leave part and country out (city tells it: --factors city,product (factors=['city', 'product']))" in note
 
 
 def test_nothing_is_said_of_cities_seen_elsewhere_of_names_for_the_same_or_of_what_is_not_asked():

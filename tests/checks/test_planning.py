@@ -189,7 +189,7 @@ def test_cells_that_cannot_exist_are_neither_asked_nor_collected():
     result = check(table, list(table))
     assert (
         "All 3 missing combinations share InMemory=1 × Handle=1; if they cannot exist, leave them out with "
-        "--exclude InMemory=1,Handle=1." in result.notes
+        "--exclude InMemory=1,Handle=1 (exclude=[{'InMemory': 1, 'Handle': 1}])." in result.notes
     )
     without = check(table, list(table), exclude=[{"InMemory": 1, "Handle": 1}])
     assert (without.verdict, without.total, without.coverage.total(2)[2]) == ("seen", 0, 0)

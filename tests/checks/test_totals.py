@@ -41,10 +41,10 @@ def test_the_margins_of_a_pivot_are_named_with_what_leaves_them_out():
     assert note == (
         "region Total is the sum of the other levels (in all 3 places where these were all seen); product Total is the "
         "sum of the other levels (in all 2 places where these were all seen): totals count as good combinations, stand "
-        "in for others and widen what answers differ by; leave them out (--exclude region=Total --exclude "
-        "product=Total) and check again."
+        "in for others and widen what answers differ by; leave them out with --exclude region=Total --exclude "
+        "product=Total (exclude=[{'region': 'Total'}, {'product': 'Total'}]) and check again."
     )
-    said = "Some levels are totals of others (region Total, product Total): leave them out (--exclude region=Total"
+    said = "Some levels are totals of others (region Total, product Total): leave them out with --exclude region=Total"
     assert said in result.sentence()
 
 

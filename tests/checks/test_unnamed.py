@@ -259,7 +259,8 @@ def test_a_day_that_shifts_classes_is_named_and_a_rejection_may_be_of_it():
         for seed in range(3):
             result = check(classes_on_days(seed, 1.0, classes=classes), ["a", "b"], target="y", draws=9)
             (note,) = [n for n in result.notes if n.startswith("column day, which is not named, explains")]
-            assert ("0 and 1 and name it with --target-kind number --block day" in note) is (classes == 2)
+            as_number = "0 and 1 and name it with --target-kind number --block day (blocks='day')"
+            assert (as_number in note) is (classes == 2)
             assert "name it, or its weeks or parts, as a factor" in note
             assert result.verdict == "assumption unsupported"
             said += "with column day as a factor they do not" in (

@@ -9,9 +9,11 @@ import pytest
 from hypothesis import given, strategies as st
 
 from recombine.checks import check
+from recombine.checks.columns.unnamed import in_parts
 from recombine.cli.options import pairs, shapes, words
 from recombine.errors import InputError
-from recombine.support.pasted import option, single
+from recombine.support.pasted import chosen, excluded, hint, mapped, option, single
+from recombine.support.table import factor_names
 
 SIGNS = st.text(st.sampled_from("ab ,\"'$-=;é"), min_size=1).map(str.strip).filter(bool)
 
@@ -29,6 +31,24 @@ def test_one_name_is_read_as_it_is(name):
 @given(SIGNS.filter(lambda name: "=" not in name), SIGNS)
 def test_levels_are_read_as_they_were(name, level):
     assert pairs(_value(option("exclude", f"{name}={level}")), "--exclude") == {name: level}
+
+
+@given(st.lists(SIGNS, min_size=1, max_size=3, unique=True))
+def test_in_python_names_are_read_as_they_were(names):
+    told = hint("block", *names)
+    python = told[told.index("blocks=") :].removesuffix(")")
+    assert told.startswith(option("block", *names))
+    assert factor_names(eval(f"dict({python})")["blocks"]) == names
+
+
+def test_hints_say_both():
+    assert hint("numeric", "dose, mg") == """--numeric '"dose, mg"' (numeric=['dose, mg'])"""
+    assert (
+        in_parts("run, no") == """--bins '"run, no=4"' --block '"run, no"' (bins={'run, no': 4}, blocks=['run, no'])"""
+    )
+    assert [chosen("order", 2), chosen("grid", True)] == ["--order 2 (order=2)", "--grid (grid=True)"]
+    assert mapped("numeric", {"dose": "spline"}) == "--numeric dose=spline (numeric={'dose': 'spline'})"
+    assert excluded([{"a": 1, "b": "x"}]) == "--exclude a=1,b=x (exclude=[{'a': 1, 'b': 'x'}])"
 
 
 def _value(pasted: str) -> str:

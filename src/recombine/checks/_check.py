@@ -16,6 +16,7 @@ from recombine.checks.asked.queries_asked import Asked, ask_grid, ask_table
 from recombine.checks.asked.query import Query
 from recombine.checks.columns.confounding import THIN, Confounding, confounding
 from recombine.checks.columns.unnamed import MOST_ROWS, unnamed
+from recombine.checks.drifts import supposed, with_drift
 from recombine.checks.exact._coverage import Coverage, coverage
 from recombine.checks.exact.advice import Advice
 from recombine.checks.exact.components import connected_components, level_groups, levels_never_seen
@@ -131,6 +132,7 @@ def check(
     judged = judge(known, train, asked, given.asked, rules, seed)
     other_columns = _other_columns(table, given, order, judged, how)
     judged, repeats = shared_repeats(table, given, known, judged, other_columns, how)
+    judged, drifts = with_drift(table, given, asked, judged, order, [*other_columns, *repeats], how)
     units = _units(table, train, how)
     slips, unlike = _suspects(train, known, asked, judged, rules, seed) if units is None else ([units.words], [])
     if slips and judged.forecast is not None:  # one slip among repeated rows passes for noise of all
@@ -156,7 +158,7 @@ def check(
         texts=texts_in(table, space.names),
         within=tuple(within),
         notes=(
-            *slips, *words_of(sums, space), *given.notes, *other_columns, *repeats, *unlike,
+            *slips, *words_of(sums, space), *supposed(given.notes, judged), *other_columns, *repeats, *drifts, *unlike,
             *numbers_unseen(known, train, given.wanted), *(no_prediction if learner else []), *judged.why_not,
             *notes_on(train, known, asked, given.asked, queries, judged, prediction, learner or "networks" in rules),
             *never_together(known, train.counts, pairs, asked, space, judged.forecast),

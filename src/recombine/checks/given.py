@@ -17,6 +17,7 @@ from recombine.checks.reading import blocks_of, both, read
 from recombine.checks.rules.weighing import AskedWeights
 from recombine.errors import InputError
 from recombine.space import Codes, FactorSpace, Level, about, quoted
+from recombine.support.pasted import chosen
 from recombine.support.table import Table, factor_names
 
 MOST_LISTED = 200_000
@@ -158,7 +159,7 @@ def _not_asked(train: Table, questions: Table | None, exclude: Sequence[Mapping[
     one, many = missing == 1, f"{missing:,}" if missing < MOST_WRITTEN else about(missing)
     words = f"combination{'' if one else 's'} of the table's levels {'is' if one else 'are'} missing"
     further = f"{many} further {words} and not asked about"
-    return f"; {further}", [f"{further}; ask for {'it' if one else 'them'} too with --grid (grid=True)."]
+    return f"; {further}", [f"{further}; ask for {'it' if one else 'them'} too with {chosen('grid', True)}."]
 
 
 def _new(train: Table, questions: Table) -> Codes:

@@ -23,7 +23,7 @@ from recombine.checks.rules.learners import LEARNERS
 from recombine.checks.slips.zeros import zeros
 from recombine.checks.verdicts.prediction import Prediction
 from recombine.space import about, quoted
-from recombine.support.pasted import option
+from recombine.support.pasted import chosen, mapped
 from recombine.support.table import Table, Target
 
 UNEVEN = 3
@@ -62,7 +62,7 @@ def few_rows(train: Table, known: Identifiability) -> list[str]:
     others = f"{fewest:,}{' or more' if fewest < counts.max() else ''}"
     which = f"{few.sum():,} of {len(few):,} combinations have {'only' if largest == 1 else 'at most'} {largest:,} row"
     noisier = f"{which}{'s' if largest > 1 else ''}, the others {others}: their means are noisier, and in the error"
-    return [f"{noisier} all count alike; --min-support {most + 1} leaves them out of training."]
+    return [f"{noisier} all count alike; {chosen('min-support', most + 1)} leaves them out of training."]
 
 
 def notes_on(
@@ -228,7 +228,8 @@ def _bits(target: Target | None) -> list[str]:
     """Who counts successes wants their share."""
     if target is None or target.classes != ("0", "1"):
         return []
-    return ["Answers are 0 and 1, taken as classes; --target-kind number forecasts the share of 1, with a range."]
+    number = chosen("target-kind", "number")
+    return [f"Answers are 0 and 1, taken as classes; {number} forecasts the share of 1, with a range."]
 
 
 def _codes(target: Target | None) -> list[str]:
@@ -242,7 +243,8 @@ def _codes(target: Target | None) -> list[str]:
     if not few or near or (given != given.round()).any():
         return []
     values = ", ".join(f"{v:g}" for v in given)
-    return [f"Answers are few whole numbers ({values}), taken as numbers; if they are codes, --target-kind class."]
+    codes = chosen("target-kind", "class")
+    return [f"Answers are few whole numbers ({values}), taken as numbers; if they are codes, {codes}."]
 
 
 def _outside(target: Target | None, queries: Sequence[Query]) -> list[str]:
@@ -335,7 +337,9 @@ def _marks(target: Target) -> tuple[float, float] | None:
 def _unranged(target: Target | None, expected: Forecast | None) -> list[str]:
     if target is None or not target.numeric or expected is None or expected.rule not in LEARNERS:
         return []
-    return [f"answers have no ranges: the rule “{expected.rule}” gives none of its own; without --rules they have."]
+    return [
+        f"answers have no ranges: the rule “{expected.rule}” gives none of its own; without --rules (rules) they have."
+    ]
 
 
 def _uneven(queries: Sequence[Query]) -> list[str]:
@@ -362,7 +366,7 @@ def _bends(known: Identifiability, names: tuple[str, ...], judged: Judged) -> li
         rejected = fit is not None and bool(fit.rejected) and f"{name} beyond" in fit.evidence
         bends = curve.shape == "linear" and curve.bent() is not None
         curved = bends and told is not None and told.rule == "curved"
-        spline = f"a curve may do: {option('numeric', f'{name}=spline')}"
+        spline = f"a curve may do: {mapped('numeric', {name: 'spline'})}"
         if ((bends and rejected) or curved or shaky) and (above := curve.by_factors):
             spaced = ", ".join(f"{v:g}" for v in above[:MOST_SPACED]) + (", …" if len(above) > MOST_SPACED else "")
             zero = "" if len(above) == len(curve.seen) else f" (0 has none: first add, say, {above[0]:g})"
@@ -399,4 +403,4 @@ def _part(asked: Asked) -> list[str]:
         return []
     many = f"{asked.total:,}" if asked.total < MOST_WRITTEN else about(asked.total)
     listed = f"{len(asked.codes):,} of the {many} combinations asked about are listed, here and in files"
-    return [f"{listed}; for others name them with --test."]
+    return [f"{listed}; for others name them with --test (test)."]

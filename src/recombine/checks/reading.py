@@ -22,7 +22,7 @@ from recombine.checks.headed import Headed
 from recombine.errors import InputError
 from recombine.space import Codes, Factor, FactorSpace
 from recombine.support.numerals import LARGEST_ANSWER, of_one_quantity, refuse_enormous, refuse_tiny
-from recombine.support.pasted import option
+from recombine.support.pasted import hint
 from recombine.support.scan import scan
 from recombine.support.table import Table, Target, factor_names, read_tables
 from recombine.support.times import are_days, are_moments
@@ -120,13 +120,13 @@ def numbers_unseen(known: Identifiability, train: Table, asked: Codes | None) ->
             and all(isinstance(v, (int, float)) and not isinstance(v, bool) for v in levels)
         ):
             name, some = factor.name, ", ".join(str(v) for v in new[:3]) + (" …" if len(new) > 3 else "")
-            shown, numeric = [v for v, s in zip(levels, seen, strict=True) if s], option("numeric", name)
+            shown, numeric = [v for v, s in zip(levels, seen, strict=True) if s], hint("numeric", name)
             between = any(min(shown) < v < max(shown) for v in new)
             likely = between and LIKELY <= len(shown) <= MOST_MEASURED and name not in ids
             found.append(
                 Headed(
                     f"{name} holds numbers, and some that are asked about were never seen ({some}); if it measures "
-                    f"something, {numeric} (numeric={name!r}) answers between seen ones.",
+                    f"something, {numeric} answers between seen ones.",
                     f"If {name} measures something, {numeric} answers between its seen numbers." if likely else "",
                 )
             )
@@ -227,7 +227,7 @@ def _as_written(factors: Sequence[Factor]) -> list[str]:
             said.append(f"{factor.name} has {which}, which count as different; write all in one.")
     if days:
         hold = "holds dates" if len(days) == 1 else "hold dates"
-        other = f"{option('block', *days)} takes off what a date shifts"
+        other = f"{hint('block', *days)} takes off what a date shifts"
         said.insert(0, f"{' and '.join(days)} {hold}, each taken as a level of its own ({other}).")
     return said
 

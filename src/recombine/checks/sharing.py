@@ -14,16 +14,16 @@ from recombine.checks.adds_up.tested import Additivity
 from recombine.checks.as_read import per_cent, shown
 from recombine.checks.columns.shared import CHANCE, Places, by_order, too_near
 from recombine.checks.columns.taken_off import Off, same_levels, without_column
-from recombine.checks.columns.unnamed import MOST_ROWS
+from recombine.checks.columns.unnamed import MOST_ROWS, in_parts
 from recombine.checks.columns.within_bins import Within, within_bins
 from recombine.checks.exact.identifiability import Identifiability
 from recombine.checks.given import Given
-from recombine.checks.headed import Headed, Moving, found_drift
+from recombine.checks.headed import Headed, Moving
 from recombine.checks.judging import Judged, beside_factor, one_or_the_other, tested_anew, with_shared_repeats
 from recombine.checks.rules.scales import scaled
 from recombine.errors import InputError
 from recombine.space import quoted
-from recombine.support.pasted import option
+from recombine.support.pasted import hint
 from recombine.support.table import Table, read_tables
 
 NTH = ("first", "second", "third", "fourth")
@@ -38,9 +38,7 @@ def shared_repeats(
     """What is judged, and a note, where answers are moved by a column that is told of already (in what was ``said`` of
     columns), or rows of a combination are not independent: by their order in the table, or because means lie too near
     to sums."""
-    train, drift = given.train, found_drift([*given.notes, *said])
-    if drift is not None and judged.forecast is not None:
-        judged = replace(judged, forecast=replace(judged.forecast, drift=drift))
+    train = given.train
     if train.target is None or given.shifts is not None:
         return judged, []
     moving = next((note.moving for note in said if isinstance(note, Headed) and note.moving), None)
@@ -137,7 +135,7 @@ def _by_value(found: Within) -> str:
         f"rows in one bin of {names} differ by their exact values: slopes within bins explain {per_cent(found.share)} "
         f"of what rows of combinations differ by ({_chance(found.p_value)}). The scatter of repeats {NO_NOISE}, and "
         f"adding up is tested with these slopes taken off. More bins tell more of {names}, or all of it "
-        f"{option('numeric', *found.names)}."
+        f"{hint('numeric', *found.names)}."
     )
 
 
@@ -163,12 +161,15 @@ def _in_order(found: Places) -> str:
         rows = f"the {named} {order} are off the means of theirs by {each} on average"
     else:
         rows = f"the {named} {order} differ by up to {shown(float(np.ptp(found.shifts)))} on average"
-    run = f"--block {found.factor}:column, if it is numbered anew in each {found.factor}" if found.factor else "--block"
+    run, anew = "--block (blocks)", f"{found.factor}:run"
+    run = (
+        f"{hint('block', anew)}, if it is called run and numbered anew in each {found.factor}" if found.factor else run
+    )
     return Headed(
         f"{rows} ({_chance(found.p_value)}): repeats seem to come in runs, days or blocks that combinations share. "
         f"Their scatter {NO_NOISE}, and adding up, unless it is rejected anyway, is tested with these shifts "
         "taken off. If so, number the runs in a column, unless there is one, and name it with "
-        f"{run} (blocks): answers are then those of an average run, and the range of one row that of a new one.",
+        f"{run}: answers are then those of an average run, and the range of one row that of a new one.",
         GIST,
     )
 
@@ -177,9 +178,10 @@ def _drifting(share: float, p: float) -> str:
     return Headed(
         f"{DRIFT} explain {per_cent(share)} of what rows of combinations differ by ({_chance(p)}): if they stand in "
         f"the order in which they were run, answers drift. The scatter of repeats {NO_NOISE}, and adding up is tested "
-        "with that taken off. If so, number the rows in a column, run, and take its shifts off in parts with --bins "
-        "run=4 --block run (bins, blocks).",
+        f"with that taken off. If so, number the rows in a column, run, and take its shifts off in parts with "
+        f"{in_parts('run')}.",
         "Answers seem to drift along the rows of the table; a note says what to do.",
+        along_rows=True,
     )
 
 

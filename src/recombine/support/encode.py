@@ -18,7 +18,7 @@ import polars as pl
 from recombine.errors import InputError
 from recombine.space import Level
 from recombine.support.numerals import alike, as_number, one_of_alike, read_numbers, refuse_enormous
-from recombine.support.pasted import option
+from recombine.support.pasted import hint, mapped
 from recombine.support.scan import Said, collect, rows_of
 
 MISSING_LEVEL = "(missing)"
@@ -68,8 +68,8 @@ def encoder(
     elif len(ordered) > MOST_FLOAT_LEVELS and any(isinstance(v, float) for v in ordered):
         raise InputError(
             f"column {name!r} has {len(ordered):,} different decimal values; give it bins, for example "
-            f"{option('bins', f'{name}=5')} (bins={{{name!r}: 5}}), or let `check` take it as a number, "
-            f"{option('numeric', name)} (numeric={name!r})."
+            f"{mapped('bins', {name: 5})}, or let `check` take it as a number, "
+            f"{hint('numeric', name)}."
         )
     if has_missing:
         ordered = (*ordered, _unused(MISSING_LEVEL, ordered))

@@ -12,7 +12,7 @@ from recombine.checks.exact.identifiability import Identifiability
 from recombine.checks.exact.tables import Pairs
 from recombine.space import Codes, FactorSpace, Level, quoted
 from recombine.support.numerals import as_number
-from recombine.support.pasted import option
+from recombine.support.pasted import excluded
 
 LISTED = 500_000
 """Cells of a grid up to which its missing ones are compared."""
@@ -67,8 +67,7 @@ def shared_by_missing(
     word = f"share {shown[0]}" if len(shown) == 1 else f"have one of {', '.join(shown)}"
     if same and np.all([known.codes[:, k] == c for k, c in same.items()], axis=0).any():
         return [f"All {len(cells):,} missing combinations {word}."]  # Training has some with these levels: they exist.
-    texts = [[f"{names[k]}={levels[k][c]}" for k, c in record.items()] for record in found]
-    options = " ".join(option("exclude", *parts) for parts in texts)
+    options = excluded([{names[k]: levels[k][c] for k, c in record.items()} for record in found])
     return [f"All {len(cells):,} missing combinations {word}; if they cannot exist, leave them out with {options}."]
 
 

@@ -39,7 +39,7 @@ from recombine.checks.rules.effects import LEAST_FREEDOM
 from recombine.checks.rules.weighing import worth_in
 from recombine.errors import InputError
 from recombine.space import Codes, FactorSpace, quoted
-from recombine.support.pasted import option
+from recombine.support.pasted import hint
 from recombine.support.table import Table, Target
 
 Estimated = NDArray[np.floating[Any]]
@@ -101,7 +101,7 @@ class Shifts:
             said += (
                 f" They differ from {factor} to {factor} beyond chance: if each {factor} numbers its own anew, name "
             )
-            said += f"them as {option('block', told)}."
+            said += f"them as {hint('block', told)}."
         for name in self.multiplying:
             said += f" Shifts of {name} differ from level to level beyond chance, those of logarithms do not: they may "
             said += "multiply answers, so give the logarithm of the answer as the target and check again."

@@ -17,7 +17,7 @@ from numpy.typing import NDArray
 from recombine.checks.as_read import shown
 from recombine.checks.exact.modular import Floats
 from recombine.space import quoted
-from recombine.support.pasted import single
+from recombine.support.pasted import chosen
 
 FEWEST = 6
 """Rows from which a quotient that is right in all of them is no chance."""
@@ -74,4 +74,4 @@ def words(target: str, part: str | None, whole: str, n: Floats, counts: bool) ->
 
 def by(name: str) -> str:
     """How to let rows count by a column of cases."""
-    return f"{single('weights', name)} (weights={name!r}) lets rows count by it"
+    return f"{chosen('weights', name)} lets rows count by it"

@@ -29,9 +29,9 @@ from scipy.special import fdtrc, stdtrit
 
 from recombine.checks.as_read import per_cent
 from recombine.checks.columns.bystanders import MOST_COLUMNS
-from recombine.checks.columns.measured import broken, names_what
+from recombine.checks.columns.measured import broken, names_what, numbers_runs, words_in
 from recombine.checks.exact.modular import Floats, Ints
-from recombine.checks.headed import Drift, Headed
+from recombine.checks.headed import Headed
 from recombine.checks.rules.effects import LEAST_FREEDOM
 from recombine.errors import InputError
 from recombine.space import Level, quoted
@@ -50,6 +50,8 @@ LARGEST = 5_000_000
 """Rows × effects up to which that is asked."""
 MOST_NAMED = 3
 ANSWER = " answer"
+RUNS = {"run", "runs", "order", "sequence", "seq", "trial"}
+"""Words in the name of a column of whole numbers that says in which order rows were run."""
 LOOKED_AT = 20
 """Texts that tell whether a column holds times."""
 
@@ -73,15 +75,15 @@ def in_blocks(
     if merge_alike:
         texts = [n for n in factors if kinds[n] == pl.String]
         rows = rows.with_columns(pl.col(texts).str.strip_chars().str.to_lowercase())
-    levels = {n: _codes(rows[n]) for n in factors}
+    levels = {n: codes_of(rows[n]) for n in factors}
     cells = np.unique(np.stack([*levels.values()], axis=1), axis=0, return_inverse=True)[1].ravel()
-    shifts, y = [_codes(rows[n]) for n in blocks], rows[ANSWER].to_numpy() if told else None
+    shifts, y = [codes_of(rows[n]) for n in blocks], rows[ANSWER].to_numpy() if told else None
     said = []
     for name in others:
         if rows[name].null_count():
             continue
-        value, order = _codes(rows[name]), _times(name, rows[name])
-        if any(_describes(value, level) for level in levels.values()):  # of which `bystanders` tells
+        value, order = codes_of(rows[name]), times_of(name, rows[name])
+        if any(describes(value, level) for level in levels.values()):  # of which `bystanders` tells
             order = None
         if order is not None:
             order = _within(order, shifts)
@@ -108,13 +110,13 @@ def apart(level: Ints, value: Ints) -> bool:
     """Whether levels lie in several pieces, a value of their own for all rows of each level aside (`bystanders`), and
     in no deal of the values in as many."""
     found = len(np.unique(pieces(level, value)))
-    if found < 2 or _describes(value, level):
+    if found < 2 or describes(value, level):
         return False
     rng = np.random.default_rng(0)
     return all(len(np.unique(pieces(level, rng.permutation(value)))) < found for _ in range(DEALS))
 
 
-def _describes(value: Ints, level: Ints) -> bool:
+def describes(value: Ints, level: Ints) -> bool:
     """Whether all rows of each level have one value."""
     return bool(len(np.unique(level * (int(value.max()) + 1) + value)) == level.max() + 1)
 
@@ -126,7 +128,7 @@ def like_drift(level: Ints, order: Floats, cell: Ints) -> float:
     held, means = len(np.unique(level)), np.bincount(cell, order) / np.bincount(cell)
     if held < 2 or len(means) <= held or not np.ptp(order):
         return 0.0
-    share, of_means = _between(level, order), _between(level[first], means)
+    share, of_means = shared_by(level, order), shared_by(level[first], means)
     free = len(means) - held
     chance = fdtrc(held - 1, free, of_means / (held - 1) * free / max(1 - of_means, 1e-12))
     return share if chance < BY_CHANCE else 0.0
@@ -159,10 +161,10 @@ def told_small(levels: Mapping[str, Ints], factor: str, shifts: Sequence[Ints], 
 
 def _spread(level: Ints, values: Floats) -> float:
     """Standard deviation of the means of levels, over rows."""
-    return math.sqrt(_between(level, values)) * float(values.std())
+    return math.sqrt(shared_by(level, values)) * float(values.std())
 
 
-def _between(level: Ints, values: Floats) -> float:
+def shared_by(level: Ints, values: Floats) -> float:
     """R² of values by levels."""
     off = values - values.mean()
     between = float((np.bincount(level, off) ** 2 / np.maximum(np.bincount(level), 1)).sum())
@@ -195,21 +197,24 @@ def _drift(column: str, factor: str, share: float) -> str:
         f"drift over it would add looks like {factor}, so a drift can hardly be told from what {factor} does. Runs in "
         "random order would tell.",
         f"All this supposes that nothing drifts over {quoted(column)}, which could hardly be told from {factor}.",
-        drift=Drift(column, factor),
+        steady=column,
     )
 
 
-def _codes(column: pl.Series) -> Ints:
+def codes_of(column: pl.Series) -> Ints:
     """Places of the values among all, as texts, sorted."""
     return np.asarray(column.cast(pl.String).rank("dense").to_numpy(), dtype=np.int64) - 1
 
 
-def _times(name: str, column: pl.Series) -> Floats | None:
-    """The order of times; None where a column holds none: numbers may count rows as they were written down, sorted."""
+def times_of(name: str, column: pl.Series) -> Floats | None:
+    """The order of times; None where a column holds none: numbers may count rows as they were written down, sorted, but
+    where their name says runs."""
     if column.dtype.is_temporal():
         return column.rank("dense").to_numpy().astype(np.float64)
     if column.dtype.is_numeric() and times.are_moments(name, column.to_list()):
         return column.rank("dense").to_numpy().astype(np.float64)
+    if column.dtype.is_integer() and words_in(name) & RUNS and numbers_runs(values := column.to_numpy().astype(float)):
+        return values
     if column.dtype == pl.String and column.head(LOOKED_AT).cast(pl.Float64, strict=False).null_count():
         with suppress(InputError):
             times.ranks(name, column.head(LOOKED_AT))

@@ -39,7 +39,7 @@ from recombine.errors import InputError
 from recombine.space import FactorSpace, Level, quoted
 from recombine.support import times
 from recombine.support.numerals import read_numbers
-from recombine.support.pasted import option
+from recombine.support.pasted import argument, hint, option
 from recombine.support.scan import collect, scan
 from recombine.support.table import Table, Target, read_tables
 
@@ -51,8 +51,6 @@ tables where nothing acts had a column named, as the test is not exact.)"""
 OF_CLASSES = 0.02, 0.01
 """The same of classes: rare ones make the test less exact, and most of their scatter is chance, so that shifts of
 log-odds by 1 may explain no more."""
-DRIFTS = 2 / 3
-"""The share of what shifts of each value explain from which a line and a bend along them say so: a drift."""
 MOST = 0.5
 """The share from which the first lines say so: what is left would scatter by less than three quarters as much."""
 MOST_CLASSES = 10
@@ -116,10 +114,7 @@ class Explaining:
     """Whether a line and a bend explain more than a shift of each value."""
     between: bool = False
     """Whether it is of what adding up leaves between combinations."""
-
     of_classes: bool = False
-    drifts: bool = False
-    """Whether a line and a bend explain most of that."""
 
     def named(self, tried: int) -> bool:
         """Whether it is no chance, so many columns tried, and not little."""
@@ -206,9 +201,7 @@ def unnamed(
         name, column = names[best.place], columns[best.place]
         levels = [str(level) for level in read.space[name].levels or ()]
         kind = "time" if times.are_days(levels) else kinds.get(name, "")
-        named = [one for one in every if one.drifts and one.named(best.tried)]
-        drifts = {names[one.place]: columns[one.place].several and plain is not None for one in named}
-        moving = Moving(name, kind, best.lined, best.lined and _numbers_rows(column.order), best.between, drifts)
+        moving = Moving(name, kind, best.lined, best.lined and _numbers_rows(column.order), best.between)
         return [Headed(note, gist if best.share >= MOST else "", moving), *said]
     told_of, several = {one.place for one in apart}, plain is not None and count.sum() > len(known.codes)
     for place, column in enumerate(columns if sums is not None and several else []):
@@ -251,8 +244,8 @@ def _words(
     first = f"column {quoted(name)}, which is not named, explains {per_cent(found.share)} of {found.what}"
     first += f"{', by a line or a bend along it' if found.lined else ''} ({chance}{beside})"
     first += "; what contradicts that effects add up may be that. If it was " if found.between else ": if it was "
-    block, numbers = f"{option('block', name)} (blocks={name!r})", kinds.get(name) == "number"
-    factor = f"name it as a factor with {option('numeric', name)} (numeric={name!r})"
+    block, numbers = hint("block", name), kinds.get(name) == "number"
+    factor = f"name it as a factor with {hint('numeric', name)}"
     leave = "if it is another result, leave it"
     runs = not numbers or (column.order is not None and numbers_runs(column.order))
     if _measured(column) or (found.lined and not runs):  # a covariate or an outcome: of neither shifts are taken off
@@ -278,16 +271,21 @@ def _words(
             f"{first}there before the answers, something drifts: write its day or week into a column of its own and "
             "name that with --block (blocks), and its shifts are taken off."
         )
-    bins = f"{option('bins', f'{name}={BINS}')} {block.replace('blocks', f'bins={{{name!r}: {BINS}}}, blocks')}"
     return (
-        f"{first}there before the answers, as the number of a run is, {bins} takes its shifts off in {BINS} steps; "
-        f"if it measures something, {factor}; {leave}."
+        f"{first}there before the answers, as the number of a run is, {in_parts(name)} takes its shifts off in {BINS} "
+        f"steps; if it measures something, {factor}; {leave}."
     )
+
+
+def in_parts(name: str) -> str:
+    """The options that take shifts of parts of a number off."""
+    python = f"{argument('bins', {name: BINS})}, {argument('block', (name,))}"
+    return f"{option('bins', f'{name}={BINS}')} {option('block', name)} ({python})"
 
 
 def for_classes(name: str, classes: int) -> str:
     """What to do about a column whose shifts cannot be taken off, as answers are classes."""
-    numbers = f"write the classes as 0 and 1 and name it with --target-kind number {option('block', name)}"
+    numbers = f"write the classes as 0 and 1 and name it with --target-kind number {hint('block', name)}"
     return f"name it, or its weeks or parts, as a factor{f', or {numbers}' if classes == 2 else ''}"
 
 
@@ -411,6 +409,5 @@ def each(
             tried.append((p_value, 1 - (whole - own) / (rows - more) / (whole / rows), way.lined))
         if tried:
             p_value, share, lined = min(tried)
-            drifts = any(along and p < BY_CHANCE and lesser >= DRIFTS * share for p, lesser, along in tried)
-            found.append(Explaining(place, share, p_value * len(tried), 1, lined, drifts=drifts))
+            found.append(Explaining(place, share, p_value * len(tried), 1, lined))
     return found

@@ -51,7 +51,7 @@ class Aliases:
             groups = "; ".join(of(group, " and ") for group in self.alike)
             said.append(
                 f"on the seen combinations these interactions are one and the same (aliased): {groups}. A test that "
-                "names one cannot tell it from the other; --order 2 says what would."
+                "names one cannot tell it from the other; --order 2 (order=2) says what would."
             )
         return said
 

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 from recombine.checks.as_read import apart, per_cent, shown
 from recombine.checks.rules.adding import Adding
 from recombine.space import about, quoted
+from recombine.support.pasted import chosen
 
 if TYPE_CHECKING:
     from recombine.checks.forecasts.expected import Forecast, RuleError
@@ -16,6 +17,8 @@ LESS = 0.8
 """Share of the error up to which the error against means of very many rows is worth saying."""
 NOTHING_TOLD = 0.99
 """Width of the interval of a share that tells nothing; of another error, that width over its upper end."""
+WORTH_SAYING = 0.1
+"""Share of the error without it from which it is said that a drift is counted."""
 MOST_APART = 3
 """Levels apart that are named."""
 
@@ -43,6 +46,8 @@ def said(forecast: Forecast, doubted: bool) -> str:
         within = "all seen answers are the same, so nothing tells how others differ"
     elif forecast.span is not None and forecast.high > forecast.span and not untold:
         within += f"; that end tells nothing, as all seen answers lie within {shown(forecast.span)}"
+    if forecast.drift is not None and (forecast.by_drift or 0.0) >= WORTH_SAYING:
+        within += f"; what a drift over {forecast.drift.over} may add is counted"
     of = f" in {quoted(forecast.answer)}" if forecast.answer else ""
     many = f"{forecast.cells:,}" if forecast.cells < 10**15 else about(forecast.cells)
     return (
@@ -83,7 +88,9 @@ def against_many(forecast: Forecast) -> str:
 def drawn(forecast: Forecast) -> str:
     """How much of the error is a matter of which combinations were drawn to be left out."""
     by = shown(forecast.by_draw, forecast.share)
-    return f"another draw of the combinations left out (--seed) moves the error by about {by} (standard deviation)"
+    return (
+        f"another draw of the combinations left out (--seed, seed) moves the error by about {by} (standard deviation)"
+    )
 
 
 def level(forecast: Forecast) -> str:
@@ -92,8 +99,8 @@ def level(forecast: Forecast) -> str:
         return "if no interaction hides behind a single effect"
     if forecast.unrun is not None:
         return "if nothing acts that would show only in the fraction that was never run"
-    if forecast.drift is not None:
-        return f"if nothing drifts over {quoted(forecast.drift.column)}"
+    if forecast.drift is not None and forecast.by_drift is None:
+        return f"if nothing drifts over {forecast.drift.over}"
     if forecast.cut_as_asked:
         return "meant for 90 %, held about 6 times in 7 on real panels whose series end early"
     if forecast.corner is not None:
@@ -165,7 +172,7 @@ def _smaller(forecast: Forecast) -> list[RuleError]:
 
 def pairs_asked(forecast: Forecast) -> str:
     """How to be told what the rule of the answers determines, where that is pairs and not what “determined” is of."""
-    return "; --order 2 tells what is determined if pairs act together" if forecast.by_pairs else ""
+    return f"; {chosen('order', 2)} tells what is determined if pairs act together" if forecast.by_pairs else ""
 
 
 def less_than_sums(forecast: Forecast) -> str:
@@ -174,10 +181,11 @@ def less_than_sums(forecast: Forecast) -> str:
     own = next((r for r in forecast.rules if r.rule == forecast.rule), None)
     if own is None or forecast.assumed is None:
         return ""
-    with_it = " against ".join(apart(forecast.error, forecast.assumed.error, forecast.share))
+    error = forecast.error if forecast.drift is None else own.error  # sums are tried without a drift too
+    with_it = " against ".join(apart(error, forecast.assumed.error, forecast.share))
     charged = f", before something is added for what each learnt; {with_it} with it"
     for one, two, how in (
-        (forecast.error, forecast.assumed.error, ""), (own.uncharged, forecast.assumed.uncharged, charged),
+        (error, forecast.assumed.error, ""), (own.uncharged, forecast.assumed.uncharged, charged),
     ):  # fmt: skip
         rule, sums = apart(one, two, forecast.share)
         if one < two and rule != sums:

@@ -69,4 +69,6 @@ def left_out(names: tuple[str, ...]) -> tuple[str, list[str]]:
         return "", []
     both = " and ".join(names)
     note = f"{both} have the same names, and no row has one of them twice: such combinations are taken not to exist"
-    return f", without those of the same {both}", [f"{note} and left out; to ask about them, name them with --test."]
+    return f", without those of the same {both}", [
+        f"{note} and left out; to ask about them, name them with --test (test)."
+    ]

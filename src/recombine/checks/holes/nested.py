@@ -17,7 +17,7 @@ from recombine.checks.exact.design import Mask
 from recombine.checks.exact.modular import Ints
 from recombine.checks.headed import Headed
 from recombine.space import Codes, FactorSpace, quoted
-from recombine.support.pasted import option
+from recombine.support.pasted import hint
 
 BY_CHANCE = 0.01
 FEWEST_INNER, FEWEST_COMBINATIONS, FIRST = 3, 2, 100
@@ -124,12 +124,13 @@ def in_words(found: Sequence[Within], space: FactorSpace) -> list[Headed]:
 def _words(within: Within, space: FactorSpace, rest: list[str]) -> Headed:
     name, outer = quoted(space.names[within.inner]), [quoted(space.names[o]) for o in within.outer]
     left = " and ".join(outer)
-    factors = f": {option('factors', *rest)}" if 1 < len(rest) <= MOST_NAMED else ""
+    factors = f": {hint('factors', *rest)}" if 1 < len(rest) <= MOST_NAMED else ""
     first = f"each {name} lies in {' and '.join(f'one {o}' for o in outer)}"
     lone = f" ({within.lone:,} seen in a single combination tell{'s' * (within.lone == 1)} nothing)" * bool(within.lone)
     note = (
         f"{first}{lone}: if it can lie in no other, leave {left} out ({name} tells it{factors}), or exclude such "
-        f"combinations (--exclude); what is asked about, and to be collected, of a {name} elsewhere may not exist."
+        f"combinations (--exclude, exclude); what is asked about, and to be collected, of a {name} elsewhere may not "
+        "exist."
     )
     return Headed(
         note, f"{first[0].upper()}{first[1:]}: what is asked of it elsewhere may not exist, a note says more."

@@ -33,7 +33,7 @@ BOUGHT = (
 """Of rows chosen as if effects add up where they do not (`benchmarks/plans.py`)."""
 AT_SEEN = (
     "rows are planned at seen levels of every factor; if a factor's levels cannot be had again (a day), name it with "
-    "--block"
+    "--block (blocks)"
 )
 
 

@@ -22,7 +22,7 @@ from recombine.checks.exact.design import Mask
 from recombine.checks.exact.modular import Floats, Ints
 from recombine.checks.headed import Headed
 from recombine.space import FactorSpace, Level, quoted
-from recombine.support.pasted import option
+from recombine.support.pasted import excluded
 from recombine.support.table import Table
 
 CHANCE = 1e-4
@@ -254,12 +254,11 @@ def words_of(found: Sequence[Total], space: FactorSpace) -> list[Headed]:
     """A note on all of them, of which the first lines say what to do."""
     if not found:
         return []
-    levels = [f"{space.names[total.factor]}={_level(total, space)}" for total in found[:MOST_OPTIONS]]
-    options = " ".join(option("exclude", level) for level in levels)
-    options += " …" if len(found) > MOST_OPTIONS else ""
+    levels = [{space.names[total.factor]: _level(total, space)} for total in found[:MOST_OPTIONS]]
+    options = excluded(levels, " …" if len(found) > MOST_OPTIONS else "")
     each = "; ".join(_one(total, space) for total in found[:MOST_NAMED])
     each += f"; and {len(found) - MOST_NAMED:,} more" if len(found) > MOST_NAMED else ""
-    leave = f"leave {'it' if len(found) == 1 else 'them'} out ({options}) and check again"
+    leave = f"leave {'it' if len(found) == 1 else 'them'} out with {options} and check again"
     why = "totals count as good combinations, stand in for others and widen what answers differ by"
     names = ", ".join(f"{quoted(space.names[t.factor])} {quoted(_level(t, space))}" for t in found[:MOST_NAMED])
     names += " …" if len(found) > MOST_NAMED else ""

@@ -70,7 +70,7 @@ def spoilt(result: CheckResult) -> str:
     if result.totals:
         return "some levels are totals of others, a note names them"
     told = result.forecast
-    return told.drift.words if told is not None and told.drift is not None else ""
+    return told.drift.words if told is not None and told.drift is not None and told.drifts else ""
 
 
 def _not_on_its_scale(found: Forecast) -> str:

@@ -31,7 +31,7 @@ def paragraphs(result: CheckResult) -> tuple[str, ...]:
         said += " A seen answer may be a slip, a note names it: look at that first."
     said += gists(result.notes)
     if result.asked.endswith("not asked about"):  # who left one cell blank may have meant all that is missing
-        said += f" Asked about are only {result.asked} (--grid)."
+        said += f" Asked about are only {result.asked} (--grid, grid=True)."
     if result.forecast is None:
         return (said,)
     of = f"This is of {result.of_means}{against_many(result.forecast)}. " if result.of_means else ""
