@@ -83,7 +83,7 @@ def _no_better_than_constant(found: Forecast) -> str:
     tried = found.assumed
     if tried is None:
         return ""
-    if tried.error >= found.constant or found.rule == "constant":
+    if (tried.explained or 0.0) <= 0 or found.rule == "constant":
         return f"on combinations left out it is not clearly better than {SAME}"
     return "" if tried.beats else f"on combinations left out it errs {_less(found, tried.error)}"
 
