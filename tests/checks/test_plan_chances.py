@@ -44,9 +44,23 @@ def test_with_the_planned_rows_chances_are_as_precise_as_asked():
     assert (0.8 < np.mean(ratios) < 1, max(ratios) < 1.06) == (True, True)
 
 
+def test_of_three_classes_rows_do_for_each():
+    table, rows, _ = planted(0)
+    drawn = np.random.default_rng(0).random(600)
+    maybe = (table["y"] == "no") & (drawn < 0.2 + 0.1 * rows[:, 0])
+    three = table | {"y": np.where(maybe, "maybe", table["y"])}
+    plan = check(three, ["a", "b"], target="y", purpose=Purpose(error=0.08), draws=9).plan
+    assert (plan.units, plan.enough, plan.also) == ("chance", True, ())
+    assert plan.worst <= 0.08 * (1 + 1e-6)
+    assert plan.worst == pytest.approx(0.08, rel=0.02)
+    of_one = three | {"y": np.where(maybe, "yes", "no")}
+    alone = check(of_one, ["a", "b"], target="y", purpose=Purpose(error=0.08), draws=9).plan
+    assert (len(alone.cells) <= len(plan.cells), alone.fewest <= plan.fewest) == (True, True)
+
+
 def test_the_unit_is_said():
     words = []
-    for seed in range(4):
+    for seed in range(2):
         table, *_ = planted(seed)
         words.append(check(table, ["a", "b"], target="y", purpose=Purpose(error=0.05), draws=9).plan.words)
     assert all("in the chance of a class" in w for w in words)

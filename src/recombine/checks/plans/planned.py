@@ -152,7 +152,8 @@ class Plan:
         which = f" The seen answers do not tell whether effects {', '.join(does[:-1])} or {does[-1]}"
         if self.untold or self.floor is not None or not self.enough:
             return f"{which}: rows have to do either way."
-        return f"{which}: the rows do either way, and what is told is for effects that {does[0]}, which takes most."
+        either = "these rows do" if len(self.cells) else "no rows are needed"
+        return f"{which}: {either} either way, and what is told is for effects that {does[0]}, which asks for most."
 
     def _without_errors(self) -> str:
         by = "" if self.forecast is None else f"; the answers are those of the rule “{self.forecast}”"

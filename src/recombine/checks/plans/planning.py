@@ -77,7 +77,7 @@ def plan_rows(
     else:
         before, x, now, ask = shifts.with_a_new(lambda codes: features(whole, codes), known, x, ask)
         _few(x.shape[1])
-        begin = np.concatenate([begin, _tie(known, pool, error, shifts)])
+        begin = begin if untold and not len(begin) else np.concatenate([begin, _tie(known, pool, error, shifts)])
     begin = begin if first is None else _places(pool, first)  # they begin with the same
     if translated is not None and len(told):
         sizes = translated.sizes(told)
