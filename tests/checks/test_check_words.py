@@ -229,7 +229,8 @@ def test_determined_is_said_only_where_the_gain_is_no_chance_and_no_other_rule_i
     assert said.verdict == "determined"
     assert not said.fails(["assumption"])
     lucky = RuleError("pairs", 1.0, 0.9, False, 1.0)
-    chance = replace(said, forecast=replace(said.forecast, rule="pairs", error=1.0, rules=(said.forecast.rules[0], lucky)))
+    rules = (said.forecast.rules[0], lucky)
+    chance = replace(said, forecast=replace(said.forecast, rule="pairs", error=1.0, rules=rules))
     assert "the rule “pairs” errs less than the same answer for all (1 against" in chance.sentence()
     clear = replace(lucky, beats=True)
     outdone = replace(said, forecast=replace(chance.forecast, error=0.5, rules=(clear,), outdone=True))
@@ -324,7 +325,7 @@ def test_only_what_applies_to_the_answers_is_explained(tmp_path, capsys, classes
     assert ("the chance of the class (no range: " in told) is classes
     assert ("9 of 10 numbers" in told) is not classes
     chosen = choice(check(rows, ["a", "b", "c"] if classes else ["a", "b"], target="y").forecast)
-    assert ("smallest with something added for what each learnt from the stand-ins (" in chosen) is classes
+    assert ("smallest before something was added for what they learnt from the stand-ins (" in chosen) is classes
     assert ("This log loss is that of one row, averaged over combinations" in told) is classes
 
 
@@ -335,7 +336,7 @@ def test_page_terminal_and_json_say_alike_how_a_rule_was_chosen():
     assert constant["uncharged"] == constant["error"]
     cells = len(result.known.codes)  # three variances are learnt from them
     assert 1 < additive_["error"] / additive_["uncharged"] < (cells / (cells - 4)) ** 0.25
-    assert f"(before: additive {additive_['uncharged']:.3g}, pairs" in said["choice"]
+    assert f"(additive {additive_['uncharged']:.3g}, pairs" in said["choice"]
     assert said["choice"][1:] in check_page(result)
 
 

@@ -117,11 +117,9 @@ class Contest:
 
     @property
     def told_apart(self) -> list[Floats]:
-        """Losses by which a rule is chosen, charged for what each learnt: pairs always seem to tell a little. Of shares
-        wrong the choice itself is charged instead."""
-        if self.cells.numeric:
-            return self.proof
-        return [loss - self.least for loss in (self.seen if self.rates else self.losses)]
+        """Losses by which a rule is chosen. Of classes they are not charged for what rules learnt: pairs would win
+        less often where log-odds add up, which gains next to nothing, and where pairs act, which costs more."""
+        return self.proof if self.cells.numeric else [loss - self.least for loss in self.seen]
 
     @property
     def worth(self) -> list[float]:

@@ -135,7 +135,7 @@ def substituted(forecast: Forecast) -> str:
 
 
 def choice(forecast: Forecast) -> str:
-    """How the recommended rule was chosen: of shares wrong not by the errors that are shown."""
+    """How the recommended rule was chosen: of classes not by the errors that are shown."""
     charged = [f"{r.rule} {shown(r.uncharged)}" for r in forecast.rules if r.uncharged != r.error]
     if forecast.metric == "rmse" or not charged:
         apart = f"by at most 0.5 % or a third of a standard error{_few(forecast)}"
@@ -146,12 +146,10 @@ def choice(forecast: Forecast) -> str:
         pairs = "; effects of pairs only if they are better by a whole one: what they learnt is known roughly"
         said += pairs if any(rule.startswith("pairs") for rule in [*smaller, forecast.rule]) else ""
         return f"{said}{scale if forecast.scale is not None or lost else ''}{_on(forecast)}"
-    if forecast.metric == "log loss":
-        added = f"with something added for what each learnt from the stand-ins (before: {', '.join(charged)})"
-    else:
-        learnt = "they and their choice learnt from the stand-ins"
-        added = f"before something was added for what {learnt} ({', '.join(charged)})"
-    return f"recommended is the rule whose error was smallest {added}, or a simpler one that was as good"
+    who = "they and their choice" if forecast.share else "they"
+    added = f"before something was added for what {who} learnt from the stand-ins ({', '.join(charged)})"
+    gains = " and that still errs less than the same answer for all" if forecast.metric == "log loss" else ""
+    return f"recommended is the rule whose error was smallest {added}{gains}, or a simpler one that was as good"
 
 
 def unlike_shown(forecast: Forecast) -> str:
