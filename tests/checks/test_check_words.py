@@ -230,7 +230,8 @@ def test_determined_is_said_only_where_the_gain_is_no_chance_and_no_other_rule_i
     assert said.verdict == "determined"
     assert not said.fails(["assumption"])
     lucky = RuleError("pairs", 1.0, 0.9, False, 1.0)
-    chance = replace(said, forecast=replace(said.forecast, rule="pairs", error=1.0, rules=(lucky,)))
+    rules = (said.forecast.rules[0], lucky)
+    chance = replace(said, forecast=replace(said.forecast, rule="pairs", error=1.0, rules=rules))
     assert "the rule “pairs” errs less than the same answer for all (1 against" in chance.sentence()
     clear = replace(lucky, beats=True)
     outdone = replace(said, forecast=replace(chance.forecast, error=0.5, rules=(clear,), outdone=True))
@@ -269,7 +270,8 @@ def test_rows_without_a_priced_level_cost_one():
 )
 def test_errors_that_look_the_same_are_told_apart_and_a_gain_that_may_be_chance_is_said_to(error, constant, head, less):
     tried = RuleError("additive", error, 0.1, beats=False, uncharged=error)
-    said = Forecast("additive", error, 1, 20, "rmse", constant, 0.1, (tried,), 43, 43, 44, tried)
+    same = RuleError("constant", constant, 0.0, beats=False, uncharged=constant)
+    said = Forecast("additive", error, 1, 20, "rmse", constant, 0.1, (same, tried), 43, 43, 44, tried)
     before, after = head.split(" … ")
     assert f"error of {before} on the 44" in said.words
     assert said.words.endswith(f"the same answer for all {after}and the difference may be chance.")

@@ -304,7 +304,7 @@ def _planned(
     scale = judged.scale if doubted or told is None else told.scale  # that of the answers, if nothing speaks against it
     plan = plan_for(
         known, given.train, given.wanted, purpose, cost, forbid, given.exclude, seed, judged.forecast, scale,
-        distinct, given.shifts,
+        distinct, given.shifts, doubted,
     )  # fmt: skip
     if plan is None:
         return None

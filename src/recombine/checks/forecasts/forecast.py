@@ -106,7 +106,7 @@ def _expected(contest: Contest, assumed: int, rng: np.random.Generator) -> Forec
     """The error to expect of the rule that won, and the range of this error."""
     cells, best, winner, metric = contest.cells, contest.best, contest.winner, contest.metric
     charged, wrong, same = _charged(contest)
-    losses, levels, uneven = _at_asked(contest, charged)
+    losses, levels, uneven = _at_asked(contest, charged, best)
     stood, will = _independent(contest, losses[best], uneven)
     deviations = deviations_of(winner, stood, cells)
     stood = winner.at_most(stood) if isinstance(winner, Adding) else stood
@@ -114,11 +114,11 @@ def _expected(contest: Contest, assumed: int, rng: np.random.Generator) -> Forec
     if isinstance(winner, Adding) and not winner.saturated:
         least = of_normal(float(losses[best].mean()), winner.freedom, max(1, round(len(contest.asked) * uneven)))
         low, high = min(low, float(least[0])), max(high, float(least[1]))
-    if metric == "rmse" and middle > 0:  # a few large errors make a mean that most sets of cells stay below
-        losses = [loss * min(middle / float(losses[best].mean()), MOST_RAISED) for loss in losses]
+    if metric == "rmse":
+        losses = [loss * _raised(middle, losses[best]) for loss in losses]
     if contest.rates:
         low, high = share_of(float(losses[best].mean()), min(stood, contest.few), will)
-    named = _rule_errors(contest, losses, assumed)
+    named = _rule_errors(contest, losses, assumed, _one_answer(contest, charged) if best else losses[0])
     many = many_rows(contest.seen[best], winner, cells, contest.firsts, contest.asked, contest.sure)
     error = named[best].error
     return Forecast(
@@ -159,10 +159,26 @@ def _charged(contest: Contest) -> tuple[list[Floats], float | None, float | None
     return [loss * factor for loss, factor in zip(losses, contest.nearer, strict=True)], wrong, same
 
 
-def _at_asked(contest: Contest, losses: list[Floats]) -> tuple[list[Floats], float, float]:
-    """Losses as of cells of the levels that are asked about, or as uncertain as these, how many times larger that makes
-    them, and the share of the asked cells that tell as much as all."""
-    best, winner, variance = contest.best, contest.winner, contest.variances[contest.best]
+def _raised(middle: float, losses: Floats) -> float:
+    """A few large errors make a mean that most sets of cells stay below: how far the middle of these is from it."""
+    return min(middle / float(losses.mean()), MOST_RAISED) if middle > 0 else 1.0
+
+
+def _one_answer(contest: Contest, charged: list[Floats]) -> Floats:
+    """Losses of the same answer for all as of what is asked, as they are where that is recommended: the same whichever
+    rule won, on whatever scale."""
+    losses, _, uneven = _at_asked(contest, charged, 0)
+    if contest.metric != "rmse":
+        return losses[0]
+    stood, will = _independent(contest, losses[0], uneven)
+    stood = rule.at_most(stood) if isinstance(rule := contest.rules[0], Adding) else stood
+    return losses[0] * _raised(float(range_of(losses[0], stood, will, np.random.default_rng(0))[1]), losses[0])
+
+
+def _at_asked(contest: Contest, losses: list[Floats], best: int) -> tuple[list[Floats], float, float]:
+    """Losses as of cells of the levels that are asked about, or as uncertain as these, by one rule, how many times
+    larger that makes them, and the share of the asked cells that tell as much as all."""
+    winner, variance = contest.rules[best], contest.variances[best]
     if isinstance(winner, Adding) and not contest.alone and variance is not None and on_scale(winner):
         there = winner.varies(contest.asked)
         if contest.cells.weights is not None:
@@ -209,18 +225,19 @@ def _independent(contest: Contest, losses: Floats, uneven: float) -> tuple[int, 
     return stood, max(1, round(will * uneven))
 
 
-def _rule_errors(contest: Contest, losses: list[Floats], assumed: int) -> tuple[RuleError, ...]:
-    """What each rule errs by, and whether it beats the same answer for all beyond chance."""
+def _rule_errors(contest: Contest, losses: list[Floats], assumed: int, same: Floats) -> tuple[RuleError, ...]:
+    """What each rule errs by, ``same`` answers for all by themselves, and whether it beats these beyond chance."""
     cells, constant, metric = contest.cells, float(losses[0].mean()), contest.metric
     judged = set() if contest.alone else {contest.winner.name, ASSUMED.get(assumed)}  # alone: no seed could decide it
-    found = []
+    found = list[RuleError]()
     for rule, loss, proof, seen in zip(contest.rules, losses, contest.proof, contest.seen, strict=True):
         if rule.name == "surface":
             beats = beats_constant(cells)
         else:
             margin = _margin(contest.kind, proof, contest.proof[0], contest.few, cells.quadratic)
             beats = _beyond_chance(contest, rule, contest.rules[0], margin, rule.name in judged)
-        error, explained = float(loss.mean()), 1 - float(loss.mean()) / constant if constant > 0 else None
+        explained = 1 - float(loss.mean()) / constant if constant > 0 else None
+        error = float((loss if found else same).mean())
         found.append(
             RuleError(rule.name, _rooted(error, metric), explained, beats, _rooted(float(seen.mean()), metric))
         )

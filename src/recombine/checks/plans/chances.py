@@ -24,7 +24,7 @@ from recombine.support.table import Target
 
 @dataclass(frozen=True, eq=False)
 class Chances:
-    """What log-odds are in chances, by the seen answers of two classes."""
+    """What the log-odds of a class are in its chances, by the seen answers."""
 
     known: Identifiability
     beta: Floats
@@ -32,11 +32,13 @@ class Chances:
     """The variances of effects."""
 
     @classmethod
-    def of(cls, known: Identifiability, target: Target) -> Chances:
-        """By the fit to the seen rows."""
+    def of(cls, known: Identifiability, target: Target, one: int) -> Chances:
+        """Of one class against the rest, by the fit to the seen rows."""
         use = target.count > 0
         x, counts = known.rows.floats(known.codes[use]), target.count[use].astype(np.float64)
-        p = Logits.of(x, target.mean[use], counts).less_sure(target.mean[use]).p[:, 1]
+        share = target.mean[use, one]
+        both = np.stack([1 - share, share], axis=1)
+        p = Logits.of(x, both, counts).less_sure(both).p[:, 1]
         beta = np.linalg.lstsq(x, logit(p), rcond=1e-9)[0]
         information = (x * (counts * p * (1 - p))[:, None]).T @ x
         return cls(known, beta, np.asarray(np.linalg.pinv(information, rcond=1e-9, hermitian=True)))

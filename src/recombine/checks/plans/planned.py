@@ -14,6 +14,7 @@ from typing import Any, Literal
 import numpy as np
 
 from recombine.checks.as_read import shown
+from recombine.checks.exact.identifiability import SCALES
 from recombine.checks.exact.modular import Floats
 from recombine.checks.plans.noise import times_off
 from recombine.checks.plans.outright import Outright
@@ -95,6 +96,9 @@ class Plan:
     first ones unless all are in visiting order."""
     unsure: bool = False
     """Whether no rows reach it with the most that these allow: then they are planned on the estimate."""
+    also: tuple[str, ...] = ()
+    """The scales ("": the answer's own) on which the error has to be reached as well, since the seen answers do not
+    tell them from this one; what is told is told on the one that asks for most."""
     caveat: str = ""
     """Why the error asked for, or that after a budget, may be out of reach also where nothing speaks against what the
     errors rest on."""
@@ -131,14 +135,25 @@ class Plan:
     @property
     def words(self) -> str:
         if self.untold:
-            return self._sentence() + ("" if self.outright is None else self.outright.words)
+            return self._sentence() + self._either() + ("" if self.outright is None else self.outright.words)
         if self.after is None or self.floor is not None:
-            return self._sentence()
-        rows = f"{self._compared()}{self.caveat if len(self.cells) else ''}"
+            return self._sentence() + self._either()
+        rows = f"{self._either()}{self._compared()}{self.caveat if len(self.cells) else ''}"
         told = self._without_errors() if self.doubted else f"{self._sentence()}{rows}"
         asked = self.outright
         dear = asked is not None and (self.costs.sum() >= asked.price or (self.doubted and self.fewest is not None))
         return told + (asked.words if asked is not None and dear else "")
+
+    def _either(self) -> str:
+        """That the seen answers leave open on which scale effects add up."""
+        if not self.also:
+            return ""
+        does = [SCALES[scale] if scale else "add up" for scale in (self.scale or "", *self.also)]
+        which = f" The seen answers do not tell whether effects {', '.join(does[:-1])} or {does[-1]}"
+        if self.untold or self.floor is not None or not self.enough:
+            return f"{which}: rows have to do either way."
+        either = "these rows do" if len(self.cells) else "no rows are needed"
+        return f"{which}: {either} either way, and what is told is for effects that {does[0]}, which asks for most."
 
     def _without_errors(self) -> str:
         by = "" if self.forecast is None else f"; the answers are those of the rule “{self.forecast}”"
@@ -308,6 +323,7 @@ class Plan:
             "typical": self.typical,
             "units": self.units,
             "untold": self.untold,
+            "also": list(self.also),
             "outside": self.far,
             "block": self.block,
             "shift": dict(zip(("before", "after"), self.shift, strict=True)),

@@ -16,8 +16,8 @@ from recombine.checks.exact.modular import Floats, Ints
 from recombine.checks.plans.chances import Chances
 from recombine.checks.plans.noise import times_off
 from recombine.checks.plans.optimal import Choice, choose, floor, until
-from recombine.checks.plans.planned import Plan, Units, repeats_in
-from recombine.checks.plans.translated import Translated
+from recombine.checks.plans.planned import Plan, repeats_in
+from recombine.checks.plans.reckoned import Reckoned
 from recombine.checks.plans.visiting import visiting_order
 from recombine.errors import InputError
 from recombine.space import Codes, FactorSpace, Level
@@ -31,6 +31,7 @@ MOST_EFFECTS = 1_000
 MOST_ROWS = 5_000
 NEARLY = 1 + 1e-6
 """Above what is to be reached by so little is reached."""
+AS_IT_IS = Reckoned()
 
 
 def plan_rows(
@@ -44,28 +45,21 @@ def plan_rows(
     budget: float | None = None,
     error: float | None = None,
     criterion: str = "A",
-    noise: float = 1.0,
-    rule: str | None = None,
     change: Mapping[str, float] | None = None,
-    scale: str | None = None,
-    typical: float | None = None,
-    translated: Translated | Chances | None = None,
-    untold: str = "",
     distinct: bool = False,
     shifts: Shifts | None = None,
-    unit: float = 1.0,
-    units: Units = "noise",
-    freedom: float | None = None,
+    by: Reckoned = AS_IT_IS,
+    first: Codes | None = None,
 ) -> Plan:
     """The rows of ``pool`` that are worth most for ``budget`` (their prices add up to it), or rows until every asked
     standard error is at most ``error``; ``asked`` None: every cell of the pool. ``distinct``: no row is repeated before
     every asked cell is seen or in the plan (where effects do not add up, a row tells of its own cell alone). Errors are
-    those inside the seen range of numbers: how far a line or curve goes on is no matter of noise. ``translated`` tells
-    what standard errors on a scale are in the answer's units, in which ``error`` is; where that cannot be told
-    (``untold``: why) only what determines the asked answers is planned. With ``shifts`` of blocks, whose ``unit`` is
-    that of one error here, the rows are all in one new block. With a noise that was estimated (``freedom``)
-    rows until an error are planned on the most that this allows."""
-    _refuse(budget, error, criterion, prices, noise)
+    those inside the seen range of numbers: how far a line or curve goes on is no matter of noise. They are reckoned
+    ``by`` a noise and a scale; where that does not tell what is asked for, only what determines the asked answers is
+    planned. With ``shifts`` of blocks the rows are all in one new block. With a noise that was estimated rows until an
+    error are planned on the most that this allows, those of ``first`` before any others."""
+    _refuse(budget, error, criterion, prices, by.noise)
+    noise, translated, typical, untold = by.noise, by.translated, by.typical, by.untold
     grid = asked is None
     asked = pool if asked is None else asked
     needed, whole = _determining(known, asked, pool, prices)
@@ -75,7 +69,7 @@ def plan_rows(
     far = known.beyond(asked) if known.curves else np.zeros(len(asked), dtype=bool)
     told = asked if far.all() else asked[~far]
     x, ask = features(whole, pool), features(whole, told)
-    first = _places(pool, needed.cells)
+    begin = _places(pool, needed.cells)
     if isinstance(translated, Chances):  # rows of unlike chances tell unlike much
         x, counts = x * np.sqrt(translated.worth(pool))[:, None], counts * translated.worth(known.codes)
     if shifts is None:
@@ -83,7 +77,8 @@ def plan_rows(
     else:
         before, x, now, ask = shifts.with_a_new(lambda codes: features(whole, codes), known, x, ask)
         _few(x.shape[1])
-        first = np.concatenate([first, _tie(known, pool, error, shifts)])
+        begin = begin if untold and not len(begin) else np.concatenate([begin, _tie(known, pool, error, shifts)])
+    begin = begin if first is None else _places(pool, first)  # they begin with the same
     if translated is not None and len(told):
         sizes = translated.sizes(told)
         untold = _untold(int(np.isinf(sizes).sum())) if np.isinf(sizes).any() else ""
@@ -95,13 +90,13 @@ def plan_rows(
     fresh = _fresh(known, pool, asked) if distinct else None
     fewest, lowest, bound = None, None, 0.0
     if untold:
-        chosen, enough = choose(before, x, ask, np.ones(len(x)), len(first), first=first), False
+        chosen, enough = choose(before, x, ask, np.ones(len(x)), len(begin), first=begin), False
     elif error is not None:
-        most = (error / (noise * times_off(freedom)[1])) ** 2
-        chosen, fewest, lowest = _reaching(most, before, x, ask, start, first, fresh)
+        most = (error / (noise * times_off(by.freedom)[1])) ** 2
+        chosen, fewest, lowest = _reaching(most, before, x, ask, start if first is None else None, begin, fresh)
         enough = needed.enough and chosen.worst <= most * NEARLY
     else:
-        chosen = _spending(float(budget or 0), before, x, ask, prices, criterion, first, grid or bool(shifts), fresh)
+        chosen = _spending(float(budget or 0), before, x, ask, prices, criterion, begin, grid or bool(shifts), fresh)
         enough = needed.enough and bool(np.isfinite(chosen.mean))
         bound = math.sqrt(chosen.bound) * noise if criterion == "A" else 0.0
     cells = pool[chosen.rows]
@@ -112,13 +107,14 @@ def plan_rows(
     ends = (math.inf if start is None else start.mean, chosen.mean, chosen.worst)
     was, then, worst = (None if none else _error(v, noise) for v in ends)
     more = (0, 1 if len(cells) else 0)
-    off = [0.0, 0.0] if shifts is None else [shifts.new_row(shifts.blocks + n) / unit for n in more]
+    off = [0.0, 0.0] if shifts is None else [shifts.new_row(shifts.blocks + n) / by.unit for n in more]
     return Plan(
-        cells[order], prices[chosen.rows][order], was, then, worst, bound, fewest, enough, noise, rule, path, least,
-        known.assumes(space.names, scale), scale, typical, far=int(far.sum()), left=known.still_beyond(asked, cells),
+        cells[order], prices[chosen.rows][order], was, then, worst, bound, fewest, enough, noise, by.rule, path, least,
+        known.assumes(space.names, by.scale), by.scale, typical, far=int(far.sum()),
+        left=known.still_beyond(asked, cells),
         repeats=repeats_in(cells[order], known.members.contains(cells[order]).tolist()),
         block=None if shifts is None else shifts.name, shift=(off[0], off[1]),
-        floor=None if lowest is None else _error(lowest, noise), freedom=freedom, units=units, untold=untold,
+        floor=None if lowest is None else _error(lowest, noise), freedom=by.freedom, units=by.units, untold=untold,
     )  # fmt: skip
 
 

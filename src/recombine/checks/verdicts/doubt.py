@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 from recombine.checks.adds_up.tested import where_answered
 from recombine.checks.as_read import apart, shown
 from recombine.checks.forecasts.apart import Apart
-from recombine.checks.forecasts.expected import Forecast
+from recombine.checks.forecasts.expected import Forecast, RuleError
 from recombine.checks.forecasts.forecast_words import less_than_sums
 
 if TYPE_CHECKING:
@@ -83,9 +83,9 @@ def _no_better_than_constant(found: Forecast) -> str:
     tried = found.assumed
     if tried is None:
         return ""
-    if tried.error >= found.constant or found.rule == "constant":
+    if (tried.explained or 0.0) <= 0 or found.rule == "constant":
         return f"on combinations left out it is not clearly better than {SAME}"
-    return "" if tried.beats else f"on combinations left out it errs {_less(found, tried.error)}"
+    return "" if tried.beats else f"on combinations left out it errs {_less(found, tried)}"
 
 
 def _not_tested(result: CheckResult) -> str:
@@ -155,11 +155,12 @@ def _untold_words(levels: Sequence[Apart]) -> str:
 
 
 def _may_be_chance(found: Forecast) -> str:
-    return f"on combinations left out the rule “{found.rule}” errs {_less(found, found.error)}"
+    tried = next((rule for rule in found.rules if rule.rule == found.rule), found.rules[0])
+    return f"on combinations left out the rule “{found.rule}” errs {_less(found, tried)}"
 
 
-def _less(found: Forecast, error: float) -> str:
-    """How much less than one answer for all an error is, which may be chance."""
-    one, two = apart(error, found.constant, found.share)
+def _less(found: Forecast, tried: RuleError) -> str:
+    """How much less than one answer for all a rule erred there, which may be chance."""
+    one, two = apart(tried.uncharged, found.rules[0].uncharged, found.share)
     few = f"which on {found.distinct:,} of them may be chance"
     return f"{'hardly ' if one == two else ''}less than {SAME} ({one} against {two}), {few}"
