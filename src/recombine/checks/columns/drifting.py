@@ -6,7 +6,8 @@ beside sums of all factors, however much of D looks like one of them, of normal 
 of what log-odds that add up leave). Means of combinations and rows around these each have a noise of their own: where
 pairs act the first is larger, and a table that is sorted keeps its order between combinations.
 
-Rows stand in no order of time where a column that is no factor rises along them, or their answers do. Whole numbers
+Rows stand in no order of time where a column that is no factor rises along them, or their answers do. No order tells
+where it sorts rows by combination: the factors change along it, and what pairs do would look like a bend. Whole numbers
 that number the rows, or never fall along them, are such an order; other numbers may be measured (`unnamed`).
 """
 
@@ -42,8 +43,7 @@ from recombine.support.table import Table, Target, read_tables
 CHANCE = 0.02
 """p-value below which answers drift, times the orders that are tried."""
 SPARE = 0.01
-"""Share of a direction that sums leave from which it is tried: of levels one after another, 1 / levels². In a table that
-is sorted by combination they leave less: what is found there is mostly chance, and would move answers far."""
+"""Share of a direction that sums leave from which it is tried: of levels one after another, 1 / levels²."""
 ROWS = ""
 """The order in which rows stand."""
 
@@ -183,7 +183,17 @@ def _orders(rows: _Rows, used: Collection[str | None], factors: Collection[str])
             found[name] = order
     if not (sorted_by or _by_answers(levels, rows.cell, rows.told)):
         found[ROWS] = np.arange(len(frame), dtype=np.float64)
-    return found
+    return {name: order for name, order in found.items() if not _by_combination(order, levels, rows.cell)}
+
+
+def _by_combination(order: Floats, levels: Sequence[Ints], cell: Ints) -> bool:
+    """Whether rows of each combination stand together in this order, and those of each level of some factor."""
+    place = np.lexsort((cell, *levels[::-1], order))  # at one time they have no order
+
+    def together(of: Ints) -> bool:
+        return int((np.diff(of[place]) != 0).sum()) == len(np.unique(of)) - 1
+
+    return together(cell) and any(map(together, levels))
 
 
 def _by_answers(levels: Sequence[Ints], cell: Ints, told: Target) -> bool:

@@ -271,7 +271,8 @@ CONTACT = _in("resnet18-number-contact", subroutine="contact")
 LARGER = (
     ours("removable-number-contact-contact",
          "Number–contact: without the chosen part for contact, contact suffers more than the other.",
-         CONTACT.below(), "D_abl", "ResNet-50, significant; its wide variant −.493; faithful-contact is nearer", -0.317),
+         CONTACT.below(), "D_abl", "ResNet-50, significant; its wide variant −.493; faithful-contact is nearer",
+         -0.317),
     paper("contact-beyond-number",
            "Number–contact: the part for contact is more removable than that for number: its D_abl is the lower.",
            CONTACT.minus(_in("resnet18-number-contact", subroutine="number"), "base").below(),
