@@ -42,8 +42,8 @@ from recombine.support.table import Table, Target, read_tables
 CHANCE = 0.02
 """p-value below which answers drift, times the orders that are tried."""
 SPARE = 0.01
-"""Share of a direction that sums leave from which it is tried: of levels one after another, 1 / levels². In a table that
-is sorted by combination they leave less: what is found there is mostly chance, and would move answers far."""
+"""Share of a direction that sums leave from which it is tried: of levels one after another, 1 / levels². In a table
+that is sorted by combination they leave less: what is found there is mostly chance, and would move answers far."""
 ROWS = ""
 """The order in which rows stand."""
 
