@@ -108,16 +108,18 @@ def test_every_printed_figure_stands_beside_ours_or_its_cost(quoted: ModuleType)
           f"G h,as rounded,0.00,among,{ours},", f"G h,beyond rounding,0.000,among,{ours},tried",
           f"G h,from a half to 1.1,-.5,x2:1.1,{ours},", f"G h,not to 1.3,-.2,x2:1.1,{ours},tried")  # fmt: skip
     counts = {"matched": 6, "missed": 4, "left": 1, "not-told": 1, "no-test": 1, "all": 13, "all:F": 4, "all:-F": 9,
-              "matched:G_h": 2, "missed:G_h": 2, "missed:-G_h": 2}  # fmt: skip
+              "matched:G_h": 2, "missed:G_h": 2, "missed:-G_h": 2, "outside": 0}  # fmt: skip
     for verdict, count in counts.items():
         mark = f"<!--= printed:one:{verdict} -->"
         assert quoted.filled(f"{mark}<!--/-->") == f"{mark}{count}<!--/-->"
     shown = quoted.filled("<!--= printed:one --><!--/-->")
     assert "**F**" in shown
-    assert "| far | −.5 | −.250 [−.870, .369] | missed: tried |" in shown
+    assert "| far | −.5 | −.250 [−.870, .369] | missed (± .1): tried |" in shown
     assert "| one of them | −.4 | −.500 to −.001 | matched |" in shown
     assert "| not run | 2 |  | left: 3 GPU h |" in shown
     assert "| the same anyway | −.3 | −.500 to −.001 | no test: why |" in shown
+    told = [quoted._outside({"within": "0.1", "printed": at}, [0.4, 0.41, 0.42]) for at in ("0.41", "0.45")]
+    assert told == [False, True]
     with pytest.raises(KeyError, match="no heading"):
         quoted.filled("<!--= printed:one:matched:Gone --><!--/-->")
 

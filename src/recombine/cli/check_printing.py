@@ -55,7 +55,8 @@ def print_check(result: CheckResult, out: Path | None, best: Literal["max", "min
     if best is not None:
         say(f"\nbest ({best}): {result.best(best)['words']}")
     if plan is not None:
-        rows, done = len(result.run_sheet()), not result.advice.needed
+        rows = len(result.run_sheet())
+        done = not result.advice.needed if result.plan is None else result.plan.enough
         say(f"\n{counted(rows, 'row')} to collect written to {plan}{NOTHING if done and not rows else ''}")
 
 

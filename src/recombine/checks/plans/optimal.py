@@ -225,7 +225,7 @@ def until(
     now = design.variances()
     single = [[i] for i in np.argsort(-now)[:50].tolist()]
     several = [np.flatnonzero(now >= share * now.max()).tolist() for share in (0.0, 0.5, 0.8, 0.95)]
-    fewest = max(_fewest(design, now, variance, chosen) for chosen in (*single, *several))
+    fewest = max(_fewest(design, now, variance, chosen) for chosen in (*single, *several) if chosen)
     # The mean is no larger than the largest: where so many rows cannot bring it down, more are needed.
     parts, enough = _start(before, pool, asked), len(rows)
     cheap = WEIGHINGS * pool.size * len(before) * math.log2(len(rows) + 2) <= 20 * MOST_WORK

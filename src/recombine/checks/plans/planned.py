@@ -161,7 +161,7 @@ class Plan:
         noise = "" if self.as_estimated is None else f", with a noise of {most}, the most that it may be,"
         of = " for the error asked for, in the chance of a class," if self.units == "chance" else ""
         least = "" if self.fewest is None else f", in which case{noise}{of} no plan has fewer than {self.fewest:,}"
-        once = " and each asked combination once before any again"
+        once = " and each asked combination once before any again (as they are chosen, not as they are run)"
         why = "no standard error is told that rests on it, as more rows do not average away what it misses"
         if not len(self.cells):
             already = "every asked answer is as precise already" if not self.unsure else "none is known to do"
