@@ -349,7 +349,7 @@ def _numbers(answers: Answers, comparison: Comparison, rows: NDArray[np.int64], 
     most, sure = float(off[at].max(initial=0.0)), 1 - level / (2 * len(rows))
     # Each part of the doubt is as certain as what tells it: its own rows, and the seen combinations (Satterthwaite).
     parts = np.square(noise[rows]) / np.maximum(free, 1) + usual**2 / max(1, at.sum())
-    certain = (free > 1) & (own > stdtrit(doubt**4 / np.maximum(parts, 1e-300), level) * doubt)
+    certain = (free > 1) & (own > stdtrit(doubt**4 / np.maximum(parts, 1e-300), sure) * doubt)
     times = np.where(free > 0, OWN_NOISE, ONE_ROW)
     apart = (own > times * doubt) & (cost > HALF * constant)
     apart &= outlying(each[rows, 0]) if each.shape[1] == 1 else False
