@@ -42,9 +42,6 @@ class Numbers(Reader):
     def another(self) -> Numbers:
         return Numbers(self.task, self.size, self.form, self.width, self.seed, self.unit, self.one)
 
-    def part(self, outputs: Tensor, targets: Tensor, one: int) -> tuple[Tensor, Tensor]:
-        return outputs.flatten(2)[..., one : one + 1], targets.flatten(1)[:, one : one + 1]
-
     def take(self, outputs: Tensor, targets: Tensor, finite: Tensor, cells: NDArray[np.int64]) -> None:
         has = ~gone(targets).flatten(1).cpu().numpy()
         y = np.where(has, targets.flatten(1).double().cpu().numpy() / self.unit, 0.0)

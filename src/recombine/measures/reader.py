@@ -59,7 +59,7 @@ class Reader(ABC):
 
     def part(self, outputs: Tensor, targets: Tensor, one: int) -> tuple[Tensor, Tensor]:
         """One of several numbers or labels of an answer."""
-        raise NotImplementedError
+        return outputs.flatten(2)[..., one : one + 1], targets.flatten(1)[:, one : one + 1]
 
     def sound(self, outputs: Tensor, targets: Tensor) -> Tensor:
         """Which numbers can be part of an answer."""
