@@ -446,8 +446,9 @@ PICTURES = (
             published=_figure(value, figure), unit="accuracy",
             source="starts and the choice of images are ours" + ("" if at == 10 else "; declared before its run"))
       for task, name, figure, values in (
-          ("cd3", "CD-3", CONTEXT, {at: CONTEXT_ACCURACY[3][at] for at in (5, 10, 15, 20)}),
+          ("cd3", "CD-3", CONTEXT, CONTEXT_ACCURACY[3]),
           ("cd2", "CD-2", CONTEXT, {0: CONTEXT_ACCURACY[2][0]}),
+          ("cd1", "CD-1", CONTEXT, {0: CONTEXT_ACCURACY[1][0]}),
           ("equivalence", "Equivalence", EQUIVALENCE, EQUIVALENCE_ACCURACY))
       for at, value in values.items()),
     *(Claim(f"image-{task}-faithful{'' if at == 10 else f'-{PLACES.get(at, (at,))[0]}'}",

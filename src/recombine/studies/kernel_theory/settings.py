@@ -130,9 +130,13 @@ ALL_STEPS = (("cd3", 5), ("cd3", 15), ("cd3", 20), ("equivalence", 5), ("equival
 them as reason had been tried at 10 pixels alone; and one that matched, perhaps by two deviations that cancel."""
 ALL_STEPS_LATER = (("both", 20), ("interpolation", 20), ("extrapolation", 20), ("asymmetric", 20), ("both", 15),
                    (FEW_ANCHORS, 10), ("equivalence", 20), ("both", 10), ("both", 5), (FEW_ANCHORS, 5), ("both", 0),
-                   ("equivalence", 0))  # fmt: skip
-"""Where they were trained last: every figure of ConvNets that was missed still, and the ends of equivalence. Answers
-that are sums have slopes of trained images too, as the paper's regression weighs them."""
+                   ("equivalence", 0), ("asymmetric", 15), ("interpolation", 15), ("extrapolation", 15),
+                   ("asymmetric", 10), ("interpolation", 10), ("extrapolation", 10), ("asymmetric", 5),
+                   ("interpolation", 5), ("extrapolation", 5), ("asymmetric", 0), ("interpolation", 0),
+                   ("extrapolation", 0), ("cd3", 0), ("cd1", 0), (FEW_ANCHORS, 0))  # fmt: skip
+"""Where they were trained last: every figure of ConvNets that was missed still, the ends of equivalence, then the other
+sums, which tell how slopes are read. Answers that are sums have slopes of trained images too, as the paper's regression
+weighs them."""
 FURTHER = ("both", "asymmetric")
 """Sets that were trained last beyond distance 0, and are asked with trained images too."""
 LARGE = {
