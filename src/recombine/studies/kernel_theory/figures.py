@@ -9,7 +9,7 @@ import polars as pl
 
 from recombine.statistics import summarise
 from recombine.studies.charts import chart, curves, dots, drawn, scatter
-from recombine.studies.kernel_theory.claims import CONTEXT_ACCURACY, EQUIVALENCE_ACCURACY, MAPS, SETS, SLOPES
+from recombine.studies.kernel_theory.image_claims import CONTEXT_ACCURACY, EQUIVALENCE_ACCURACY, MAPS, SETS, SLOPES
 from recombine.studies.kernel_theory.settings import FEW_ANCHORS
 
 LOG_SIGMA = "log₁₀ σ  (rich ← → lazy)"
