@@ -7,7 +7,7 @@ from recombine.studies.kernel_theory import plane
 from recombine.studies.kernel_theory.claims import CLAIMS
 from recombine.studies.kernel_theory.figures import FIGURES
 from recombine.studies.kernel_theory.settings import SIZES, settings
-from recombine.studies.kernel_theory.tables import along, networks, ordered, phase, trained, weights
+from recombine.studies.kernel_theory.tables import along, networks, ordered, phase, reading, trained, weights
 from recombine.studies.notes import read_notes
 from recombine.studies.study import Paper, Study
 
@@ -29,7 +29,7 @@ STUDY = Study(
             "salience": "salience", "kernels": "kernels",
             "effects": "effects", "map": "map", "starts": (plane.starts, "starts")},
     derived={"phase": (phase, "kernels"), "ordered": (ordered, "networks"),
-             "weights": (weights, "kernels")},
+             "reading": (reading, "trained"), "weights": (weights, "kernels")},
     claims=CLAIMS + plane.CLAIMS,
     figures=FIGURES + plane.FIGURES,
     notes=read_notes(__file__),

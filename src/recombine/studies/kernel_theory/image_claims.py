@@ -264,6 +264,10 @@ PICTURES = (
             source="as the paper's regression weighs them; starts and the choice of images are ours; declared before "
             "its run", unit="slope")
       for task, at in ALL_STEPS_LATER if task in SLOPES for value in (SLOPES[task][at],)),
+    Claim("image-reading", "The paper's slopes of one anchor, two and one at the end, at 0 to 15 pixels, lie halfway "
+          "between those of new images and of trained ones, with its own ten maps, its rate and all of its steps.",
+          cells("weight", "reading", unit="member").near(0.1, theory=0.5), whose="ours", unit="of trained images",
+          source="its regression weighs both alike; 0: new ones alone. Declared when two of the twelve had been seen"),
     *(Claim(f"image-equivalence-both-faithful{'' if at == 10 else f'-{PLACES.get(at, (at,))[0]}'}",
             f"Equivalence, one and four anchors, images {at} pixels apart, with the paper's own ten maps and split, "
             f"its rate and all of its steps: accuracy on unseen combinations is {value:g}.",

@@ -13,10 +13,13 @@ from recombine.kernels.closed_forms import context_margin_least_squares
 from recombine.kernels.problems import context_dependence
 from recombine.runs import StoredRun
 from recombine.statistics import jackknife, spearman
+from recombine.studies.kernel_theory.image_claims import SLOPES
 from recombine.studies.kernel_theory.sets import DEPTHS, PARTS, WEIGHTS
 from recombine.studies.study import Setting
 from recombine.studies.tables import beside, last
 
+_TOLD = (pl.col("task") == "both") | (pl.col("distance") == 20)
+"""Sets and distances that had been trained when `reading` was declared."""
 PREDICTED = {"start": "s1_start", "end": "s1_end", "tangent_start": "tangent_s1_start"}
 
 
@@ -77,6 +80,31 @@ def ordered(networks: pl.DataFrame) -> pl.DataFrame:
         values = jackknife(mean, whole["member"].to_list()) or {}
         rows += [{"predicted": name, "member": member, "rho": rho} for member, rho in values.items()]
     return pl.DataFrame(rows, schema={"predicted": pl.String, "member": pl.Int64, "rho": pl.Float64})
+
+
+def reading(trained: pl.DataFrame) -> pl.DataFrame:
+    """How much trained images weigh in the published slopes: the w that brings (1 − w) · new + w · trained nearest to
+    them, new and trained the mean slopes of networks trained as the paper trains, over the sets and distances that were
+    trained last. One jackknife value per network, which has the same maps in all of them."""
+    known = trained.filter((pl.col("network") == "convnet-faithful") & ~_TOLD).with_columns(
+        pl.struct("task", "distance")
+        .map_elements(lambda at: SLOPES[at["task"]][at["distance"]], return_dtype=pl.Float64)
+        .alias("published")
+    )
+    sides = known.pivot("images", index=["task", "distance", "member", "published"], values="slope")
+    if sides.is_empty() or not {"new", "trained"} <= set(sides.columns):
+        return pl.DataFrame(schema={"member": pl.Int64, "weight": pl.Float64})
+
+    def weight(kept: NDArray[np.int64]) -> float | None:
+        means = sides[kept].group_by("task", "distance").agg(pl.col("new", "trained", "published").mean())
+        new, apart = means["new"].to_numpy(), (means["trained"] - means["new"]).to_numpy()
+        found = float((apart * (means["published"].to_numpy() - new)).sum() / (apart**2).sum())
+        return found if np.isfinite(found) else None
+
+    values = jackknife(weight, sides["member"].to_list()) or {}
+    return pl.DataFrame(
+        {"member": list(values), "weight": list(values.values())}, schema={"member": pl.Int64, "weight": pl.Float64}
+    )
 
 
 def weights(kernels: pl.DataFrame) -> pl.DataFrame:
