@@ -34,6 +34,8 @@ from recombine.reporting import responsive_svg
 
 ROOT = HERE.parent
 PICTURE = re.compile(r"^!\[(?P<alt>[^\]]*)\]\((?P<target>[^)]*/(?P<name>[\w-]+)\.svg)\)$", re.MULTILINE)
+FIGURE = re.compile(r"results/(?P<study>[\w-]+)/figures/(?P<name>[\w-]+)\.svg")
+"""A picture of a study, as it is committed."""
 OUTSIDE = re.compile(r"\[(?P<text>[^\]]*)\]\((?P<target>(?:\.\./)+[^)#]*)(?P<place>#[^)]*)?\)")
 NAMED = re.compile(r"^```(\w+) ([\w.-]+)$", re.MULTILINE)
 """A block that is written as a file: MkDocs reads no name after the language, and sets the file as running text."""
@@ -63,6 +65,8 @@ def on_files(files: Files, config: Any) -> Files:
         made[f"notebooks/{path.stem}.md"] = notebooks.as_page(path, found)
         made[f"notebooks/{path.stem}.ipynb"] = notebooks.as_notebook(found)
     made |= {target: _reference(Path(target).stem) for target in _named(config.nav) if target.startswith("reference/")}
+    for shown in {found[0] for page in pages() for found in FIGURE.finditer(page.read_text(encoding="utf-8"))}:
+        made[shown] = (ROOT / shown).read_text(encoding="utf-8")
     for target, text in made.items():
         files.append(File.generated(config, target, content=text))
     return files
@@ -83,7 +87,9 @@ def on_page_markdown(markdown: str, page: Any, **_: Any) -> str:
                     sys.exit(f"{source.name}, line {step.line}: shows\n{step.expected}\nand prints\n{step.printed}")
 
     def figure(found: re.Match[str]) -> str:
-        return f"<figure>{drawings[found['name']]}<figcaption>{escape(found['alt'])}</figcaption></figure>"
+        committed = FIGURE.search(found["target"])
+        drawn = drawings[found["name"]] if committed is None else _committed(committed, page.file.src_uri)
+        return f"<figure>{drawn}<figcaption>{escape(found['alt'])}</figcaption></figure>"
 
     text = PICTURE.sub(figure, NAMED.sub(r'```\1 title="\2"', MARK.sub("", markdown)))
     return OUTSIDE.sub(lambda found: _moved(found, page.file.src_uri), text)
@@ -108,6 +114,10 @@ def on_post_build(config: Any) -> None:
         sys.exit(f"the pages of the results were not written:\n{told}")
     _check_links(site)
     _check_blocks(site)
+
+
+def _committed(figure: re.Match[str], place: str) -> str:
+    return f'<img src="{"../" * place.count("/")}{figure[0]}" alt="">'
 
 
 def _begin_results(out: Path) -> None:

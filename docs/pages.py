@@ -2,8 +2,8 @@
 
 In a page, ``python`` blocks are run, and lines of ``sh`` blocks that start with ``recombine``; a block with the name of
 a file, such as ``csv NAME`` or ``python NAME``, is written as that file; a ``text`` block shows what the block before
-it printed. There, … stands for anything, and a decimal number may be off by two in its last digit. An SVG is the
-``chart`` of the block before it and says what that says; other pictures are files.
+it printed. There, … stands for anything, and a decimal number may be off by two in its last digit. An SVG of
+``pictures`` is the ``chart`` of the block before it and says what that says; other pictures are files.
 """
 
 from __future__ import annotations
@@ -123,9 +123,9 @@ def play(page: Path, folder: Path) -> Iterator[Shown | Picture]:
             elif kind == "sh":
                 printed = "".join(_command(text) for text in token.content.splitlines())
             for child in token.children or ():
-                if child.type == "image" and str(child.attrs["src"]).endswith(".svg"):
-                    draw = _drawn(code, module)
-                    name = Path(str(child.attrs["src"])).stem
+                source = Path(str(child.attrs.get("src", "")))
+                if child.type == "image" and source.suffix == ".svg" and source.parent.name == "pictures":
+                    draw, name = _drawn(code, module), source.stem
                     yield Picture(name, child.content, line, module.__dict__.get("chart"), draw)
         if owed:
             yield Shown(line, "", printed)
