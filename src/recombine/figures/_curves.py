@@ -109,10 +109,11 @@ def curves(
 
 
 def _alone(data: pl.DataFrame) -> pl.Expr:
-    """Where a line has one interval, of which a band would show nothing."""
-    line = [name for name in ("group", "facet") if name in data.columns]
+    """Where a line has an interval and none before or after it, of which a band would show nothing."""
+    line = [pl.col(name) for name in ("group", "facet") if name in data.columns] or [pl.lit(0)]
     known = pl.col("low").is_not_null()
-    return known & ((known.sum().over(line) if line else known.sum()) == 1)
+    beside = (known.shift(by, fill_value=False).over(line, order_by="x") for by in (1, -1))
+    return known & ~pl.any_horizontal(*beside)
 
 
 def _over(table: pl.DataFrame, count: str) -> str:

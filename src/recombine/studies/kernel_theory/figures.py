@@ -91,7 +91,10 @@ def _beside_published(
     printed = [{"task": task, "trained": "published", "distance": at, "mean": value}
                for task, values in published.items() if task in beside for at, value in values.items()]  # fmt: skip
     schema = {name: means.schema[name] for name in ("task", "trained", "distance", "mean")}
-    return pl.concat([means, pl.DataFrame(printed, schema)], how="diagonal").sort("task", "trained", "distance")
+    whole = pl.concat([means, pl.DataFrame(printed, schema)], how="diagonal")
+    # A line has a gap at distances that were not trained.
+    every = whole.select("task", "trained").unique().join(whole.select("distance").unique(), how="cross")
+    return every.join(whole, at, how="left").sort(at)
 
 
 def _draw_trained(y_title: str, least: float = 0.0) -> Callable[[pl.DataFrame], Any]:

@@ -96,7 +96,11 @@ def reading(trained: pl.DataFrame) -> pl.DataFrame:
         return pl.DataFrame(schema={"member": pl.Int64, "weight": pl.Float64})
 
     def weight(kept: NDArray[np.int64]) -> float | None:
-        means = sides[kept].group_by("task", "distance").agg(pl.col("new", "trained", "published").mean())
+        means = (
+            sides[kept]
+            .group_by("task", "distance", maintain_order=True)
+            .agg(pl.col("new", "trained", "published").mean())
+        )
         new, apart = means["new"].to_numpy(), (means["trained"] - means["new"]).to_numpy()
         found = float((apart * (means["published"].to_numpy() - new)).sum() / (apart**2).sum())
         return found if np.isfinite(found) else None
