@@ -76,6 +76,7 @@ def record(result: CheckResult) -> dict[str, Any]:
             "method": result.advice.method,
         },
         "plan": None if result.plan is None else result.plan.to_dict(result.space),
+        "unplanned": result.unplanned or None,
         "pieces": list(result.pieces),
         "groups": result.groups,
         "totals": result.totals,
