@@ -58,7 +58,8 @@ def print_check(result: CheckResult, out: Path | None, best: Literal["max", "min
         say(f"\nbest ({best}): {result.best(best)['words']}")
     if plan is not None:
         rows = len(result.run_sheet())
-        done = not (result.advice.needed or result.unplanned) if result.plan is None else result.plan.enough
+        needed = result.advice.needed or result.unplanned or result.doubt
+        done = not needed if result.plan is None else result.plan.promised
         say(f"\n{counted(rows, 'row')} to collect written to {plan}{NOTHING if done and not rows else ''}")
 
 

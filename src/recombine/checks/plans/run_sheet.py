@@ -12,6 +12,22 @@ if TYPE_CHECKING:
     import polars as pl
 
 
+SHOWN = 8
+"""Runs of one combination that are named."""
+
+
+def together(cells: Codes) -> list[list[int]]:
+    """The runs of each combination, numbered from 1 on, by the first of them."""
+    found: dict[tuple[int, ...], list[int]] = {}
+    for run, cell in enumerate(cells.tolist(), 1):
+        found.setdefault(tuple(cell), []).append(run)
+    return list(found.values())
+
+
+def named(runs: Sequence[int]) -> str:
+    return ", ".join(f"{run:,}" for run in runs[:SHOWN]) + (" …" if len(runs) > SHOWN else "")
+
+
 def run_sheet(
     space: FactorSpace, cells: Codes, costs: Floats, repeats: Sequence[str], answer: str | None
 ) -> pl.DataFrame:

@@ -69,7 +69,7 @@ def record(result: CheckResult) -> dict[str, Any]:
             "costs": [float(c) for c in result.advice.costs],
             "lower_bound": result.advice.lower_bound,
             "exact": result.advice.exact,
-            "enough": result.advice.enough and not result.advice.outside,
+            "enough": result.advice.enough and not (result.advice.outside or result.doubt),
             "outside": result.advice.outside,
             "listed": result.advice.listed,
             "may_not_exist": result.may_not_exist,
