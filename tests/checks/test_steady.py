@@ -56,7 +56,8 @@ def test_who_names_blocks_that_follow_a_line_is_told_of_a_number_and_who_names_o
 
 
 @pytest.mark.parametrize(
-    ("kind", "hint"), [("line", "with --numeric week (numeric='week'), as it follows a line"), ("jumps", "--block week")]
+    ("kind", "hint"),
+    [("line", "with --numeric week (numeric='week'), as it follows a line"), ("jumps", "--block week")],
 )
 def test_a_column_that_nobody_named_is_a_number_where_it_follows_a_line(kind, hint):
     assert any(hint in note for note in checked(kind).notes)

@@ -184,10 +184,9 @@ def _headline(result: CheckResult) -> str:
 def _caption(result: CheckResult) -> str:
     words = []
     if len(result.space) > 2:
-        words.append(
-            "For each pair of factors: was the pair of levels seen, and of the combinations asked with it how many "
-            "were seen or are determined (3/5: three of five)."
-        )
+        written = "of the combinations asked with it how many were seen or are determined (3/5: three of five)"
+        written = "in how many rows" if result.determined else written
+        words.append(f"For each pair of factors: was the pair of levels seen, and {written}.")
     elif result.answers is not None:
         seen = "commonest" if result.answers.classes else "mean"
         words.append(f"In cells with room: the {seen} answer where seen, that of the rule “{result.rule}” elsewhere.")
