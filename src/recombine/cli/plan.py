@@ -26,7 +26,7 @@ def print_plan(space: FactorSpace, plan: Plan, most: int) -> None:
     wrapped(f"\nplan: {in_brief(plan)}")
     if plan.order:
         wrapped(plan.order)
-    records, found = space.decode(plan.cells), together(plan.cells)
+    records, found = space.decode(plan.cells), together(plan)
     several, seen = any(len(runs) > 1 for runs in found), TRAINED in plan.repeats
     rows = [
         [named(runs), *map(short, records[runs[0] - 1].values())]

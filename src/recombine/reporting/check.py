@@ -112,7 +112,7 @@ def plan_page(result: PlanResult) -> str:
 
 def _plan(space: FactorSpace, plan: Plan) -> dict[str, Any]:
     """Rows to collect, by the first run of each combination, and what is known of them."""
-    found, brief = together(plan.cells), in_brief(plan)
+    found, brief = together(plan), in_brief(plan)
     records = space.decode(plan.cells[[runs[0] - 1 for runs in found[:MOST_PLANNED]]])
     return {
         "words": brief[0].upper() + brief[1:],

@@ -14,13 +14,11 @@ def in_brief(plan: Plan) -> str:
         return plan.not_promised()
     if plan.floor is not None:
         where = f"on one new {plan.block}" if plan.block else "that can be collected"
-        size = plan.size(plan.floor)
-        return (
-            f"the error asked for is out of reach: {given}, with any number of rows {where} the largest stays {size}."
-        )
+        reach = f"with any number of rows {where} the largest standard error stays at {plan.size(plan.floor)}"
+        return f"the error asked for is out of reach: {given}, {reach}."
     if plan.doubted:
         what = f"{rows}, chosen as {given}" if len(plan.cells) else f"no rows are needed {given}"
-        return f"{what}: no standard error is told."
+        return f"{what}: no standard error is told.{_outright(plan)}"
     if plan.after is None or plan.worst is None:
         return plan.words.partition(". ")[0].rstrip(".") + "."
     if plan.fewest is None:
@@ -58,7 +56,8 @@ def _outright(plan: Plan) -> str:
     asked = plan.outright
     if asked is None or plan.costs.sum() < asked.price:
         return ""
-    return f" Measuring each of the {asked.cells:,} asked combinations once costs {asked.price:g}."
+    all_of_it = "each asked combination" if asked.cells > 1 else "the one asked combination"
+    return f" Measuring {all_of_it} once costs {asked.price:g}."
 
 
 def _unit(plan: Plan) -> str:

@@ -116,7 +116,7 @@ class Plan:
     def in_runs(self, seed: int) -> Plan:
         """The rows as they should be run: in random order, so that what drifts from run to run looks like no factor's
         effect, those first that may do; in visiting order where changing a factor has a price."""
-        if self._visited:
+        if self.visited:
             return self
         rng, first = np.random.default_rng(seed), self.as_estimated or 0
         order = np.concatenate([rng.permutation(first), first + rng.permutation(len(self.cells) - first)])
@@ -126,14 +126,14 @@ class Plan:
         return replace(self, cells=cells, costs=self.costs[order], repeats=repeats, seed=seed)
 
     @property
-    def _visited(self) -> bool:
+    def visited(self) -> bool:
         """Whether the rows stand in the order in which to visit them."""
         return bool(self.changes or self.changes_bound)
 
     @property
     def order(self) -> str:
         """In which order the rows stand."""
-        if self._visited:
+        if self.visited:
             least = f"and {self.changes_bound:g} at least in any"
             return f"changes from row to row cost {self.changes:g} in this order, {least}"
         return "" if self.seed is None else f"runs in random order (seed {self.seed})"
@@ -292,7 +292,7 @@ class Plan:
             return ""
         if not self.as_estimated:
             return "; with the noise as estimated none would be needed"
-        first = "" if self._visited else "the first "
+        first = "" if self.visited else "the first "
         return f"; with the noise as estimated {first}{self.as_estimated:,} would do, and with them it is known better"
 
     def size(self, error: float) -> str:
@@ -338,7 +338,7 @@ class Plan:
             "doubted": self.doubted,
             "unsure": self.unsure,
             "outright": None if self.outright is None else vars(self.outright),
-            "order": "visiting" if self._visited else "random",
+            "order": "visiting" if self.visited else "random",
             "changes": {"cost": self.changes, "bound": self.changes_bound},
             "words": self.words,
         }
