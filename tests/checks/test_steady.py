@@ -64,7 +64,7 @@ def test_a_column_that_nobody_named_is_a_number_where_it_follows_a_line(kind, hi
 
 
 def test_what_goes_on_within_blocks_along_the_rows_is_not_to_be_taken_off_as_it_was(tmp_path):
-    rng, rows = np.random.default_rng(1), 300
+    rng, rows = np.random.default_rng(1), 200
     codes = np.stack(np.divmod(rng.choice(rng.permutation(48)[:36], rows), 6), axis=1)
     codes = codes[np.argsort(codes[:, 0] + rng.standard_normal(rows))]
     y = codes @ [0.3, 0.2] + 8 * np.arange(rows) / rows + rng.standard_normal(rows)
