@@ -22,6 +22,10 @@ class InputError(ValueError):
     """
 
 
+class NoPlan(InputError):
+    """Why no rows can be planned for this table, in one sentence: what was found of it stands."""
+
+
 def unknown(kind: str, name: object, known: Iterable[object]) -> InputError:
     """An error for a name that does not exist, with the nearest one that does."""
     names = [_short(k) for k in known]

@@ -51,8 +51,9 @@ def test_with_blocks_a_table_with_shifts_is_judged_as_the_one_without():
 def test_a_row_of_a_new_day_has_a_wider_range_and_all_places_name_the_day():
     _, days, _ = shifted(0)
     result = moved(0)
-    with pytest.raises(InputError, match="one row alone on a new day"):
-        check(days, NAMES, target="y", draws=9, blocks="day", purpose=Purpose(budget=1))
+    alone = check(days, NAMES, target="y", draws=9, blocks="day", purpose=Purpose(budget=1))
+    assert (alone.plan, alone.forecast is None) == (None, False)
+    assert "one row alone on a new day" in alone.unplanned
     assert all(q.row_high - q.row_low > 2 * (q.high - q.low) for q in result.queries if q.low is not None)
     assert "day" not in result.space.names
     assert "This is of an average day." in result.sentence()
@@ -201,8 +202,9 @@ def test_blocks_inside_sites_are_told_within_them():
     assert "an average block of its site" in said
     assert "Each block lies in one site" in said
     assert "Plans are for" not in said
-    with pytest.raises(InputError, match="each lies in one site: plan for the rows of one site"):
-        check(table, names, target="y", draws=9, blocks="block", purpose=Purpose(budget=4))
+    unplanned = check(table, names, target="y", draws=9, blocks="block", purpose=Purpose(budget=4))
+    assert (unplanned.plan, unplanned.forecast.error) == (None, whole.forecast.error)
+    assert "each lies in one site: plan for the rows of one site" in unplanned.to_dict()["unplanned"]
 
 
 def test_the_first_lines_say_what_to_expect_of_other_blocks_than_those_of_each_site():

@@ -4,9 +4,11 @@ from __future__ import annotations
 
 import base64
 import hashlib
+import html
 import itertools
 import re
 import xml.etree.ElementTree as ET
+from collections import Counter
 from importlib.resources import files
 
 import numpy as np
@@ -14,9 +16,12 @@ import pytest
 
 import recombine.reporting.check
 from recombine.checks import Purpose, check, plan
+from recombine.checks.plans.in_brief import details, in_brief
 from recombine.figures.check import check_figure, check_grid, check_pairs
+from recombine.figures.check_cells import pair_cells
 from recombine.figures.data import shortened
 from recombine.figures.export import to_svg
+from recombine.reporting.check_picture import picture
 
 PIECES = {"shape": ["disc", "disc", "square", "star"], "colour": ["red", "blue", "red", "green"]}
 EVIL = "<script>alert('x')</script>"
@@ -119,9 +124,10 @@ def test_picture_and_plan_stand_under_the_headline_in_visiting_order():
     page = result._repr_html_()
     places = [page.index(text) for text in ('id="picture"', 'id="collect"', "3 rows, chosen", ">Run<", 'id="numbers"')]
     assert places == sorted(places)
-    rows = re.findall(r'<tr><th scope="row" class="number">(\d)</th><td data-label="a">(\d)</td>', page)
-    assert [int(n) for n, _ in rows] == [1, 2, 3]
-    assert [int(a) for _, a in rows] == result.plan.cells[:, 0].tolist()
+    rows = re.findall(r'<tr><th scope="row" class="number">([\d, ]+)</th><td data-label="a">(\d)</td>', page)
+    runs = {int(run): int(a) for named, a in rows for run in named.split(", ")}
+    assert [runs[run] for run in (1, 2, 3)] == result.plan.cells[:, 0].tolist()
+    assert ("×2" in page) == (len(rows) < 3)
     assert "Changes from row to row cost" in page
 
 
@@ -251,3 +257,46 @@ def test_results_save_as_every_kind(tmp_path):
     for ending in ("json", "csv", "parquet", "html", "svg"):
         assert result.save(tmp_path / f"r.{ending}").stat().st_size > 100
     assert recombine.reporting.check.check_page(result) == (tmp_path / "r.html").read_text(encoding="utf-8")
+
+
+def three_factors() -> dict[str, list[int] | list[float]]:
+    """A third of 4 × 3 × 3 levels that add up, a pair of which was never seen."""
+    cells = [c for c in itertools.product(range(4), range(3), range(3)) if c[:2] != (0, 0)][::2]
+    return {
+        **{name: [c[k] for c in cells] for k, name in enumerate("abc")},
+        "y": [c[0] + 0.5 * c[1] - c[2] for c in cells],
+    }
+
+
+def test_pairs_of_three_factors_have_a_ring_where_they_were_not_seen_and_say_in_how_many_rows_others_were():
+    result = check(three_factors(), ["a", "b", "c"], target="y", draws=9, purpose=Purpose(budget=40))
+    seen = {tuple(c) for c in result.known.codes[:, :2].tolist()}
+    ringed = {(a, b) for a, b, _, ring in pair_cells(result, 0, 1) if ring}
+    planned = {tuple(c) for c in result.plan.cells[:, :2].tolist()}
+    assert ringed == planned - seen
+    assert planned & seen
+    panel = picture(result)["panels"][0]
+    written = {cell["at"]: cell["sign"] for _, cells in panel["rows"] for cell in cells}
+    rows = Counter(f"0-1-{a}-{b}" for a, b, _ in result.known.codes.tolist())
+    assert written == {at: str(rows[at]) for at in written}
+
+
+def test_a_plan_is_told_in_few_words_and_all_else_unfolds_and_without_rows_there_is_no_table():
+    table = three_factors()
+    table["y"] = [v + 0.1 * (i % 3) for i, v in enumerate(table["y"])]
+    for purpose, any_rows in ((Purpose(error=50.0), False), (Purpose(error=0.05), True)):
+        result = check(table, ["a", "b", "c"], target="y", draws=9, purpose=purpose)
+        page, brief = result._repr_html_(), in_brief(result.plan)
+        assert len(brief.split()) <= 60
+        assert brief[1:] in html.unescape(page)
+        assert ('aria-label="rows to collect"' in page) == any_rows == bool(len(result.plan.cells))
+        assert all(sentence in html.unescape(page) for sentence in details(result.plan))
+        told, plan = result.to_dict()["plan"], result.plan
+        assert told["enough"] == (plan.enough and not (plan.doubted or plan.unsure))
+
+
+def test_commands_in_notes_are_set_as_such_and_names_stay_text():
+    every = {"a": [0, 0, 1, 1], "b<": ["`x`", "<i>", "`x`", "<i>"], "y": [1.0, 2.0, 2.0, 3.5]}
+    page = check(every, ["a", "b<"], target="y", draws=9)._repr_html_()
+    assert "<code>recombine split</code>" in page
+    assert "<i>" not in page

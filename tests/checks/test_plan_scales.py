@@ -6,6 +6,7 @@ import json
 import math
 
 import numpy as np
+import polars as pl
 import pytest
 from planted_tables import additive, grid, seen_part, table
 from scipy.special import expit, logit, ndtri
@@ -15,7 +16,7 @@ from recombine.checks.exact.identifiability import Identifiability
 from recombine.checks.plans.translated import Translated
 from recombine.checks.rules.scales import scales
 from recombine.checks.verdicts.verdict import CheckResult
-from recombine.errors import InputError
+from recombine.cli.main import main
 from recombine.support.table import Target
 
 BACK = {"log": np.exp, "log-odds": expit, "rank": lambda z: np.sinh(1.5 * z)}
@@ -116,13 +117,32 @@ def test_an_answer_that_may_be_of_any_size_gets_the_rows_that_determine_it_and_n
     assert "; 1 row determines what is asked: collect it and ask again." in plan.words
 
 
-def test_rows_until_an_error_are_not_planned_where_blocks_shift_and_effects_multiply():
+def test_no_rows_are_promised_where_blocks_shift_and_effects_multiply_and_all_else_is_told(tmp_path, capsys):
     codes = np.repeat(seen_part((6, 5), 1)[0], 3, axis=0)
     rng = np.random.default_rng(1)
     y = np.exp(2 + additive(codes, (6, 5), 1) + 0.1 * rng.standard_normal(len(codes)))
     days = table(codes, y) | {"day": rng.integers(3, size=len(codes))}
-    with pytest.raises(InputError, match="add up on a log scale, shifts of day in the answer's own units"):
-        check(days, ["a", "b"], target="y", draws=9, blocks="day", purpose=Purpose(error=0.5))
+    result = check(days, ["a", "b"], target="y", draws=9, blocks="day", purpose=Purpose(error=0.5))
+    assert (result.verdict, len(result.plan.cells), result.plan.enough) == ("determined on a log scale", 0, False)
+    assert "add up on a log scale, and shifts of day are in the answer's own units" in result.plan.words
+    path = tmp_path / "days.csv"
+    pl.DataFrame(days).write_csv(path)
+    asked = ["--factors", "a,b", "--target", "y", "--block", "day", "--until-error", "0.5"]
+    with pytest.raises(SystemExit) as done:
+        main(["check", str(path), *asked])
+    assert done.value.code == 0
+    out = " ".join(capsys.readouterr().out.split())
+    assert "plan: no rows are promised to reach the error asked for" in out
+    assert "answer: by the forecast's rule" in out
+
+
+def test_no_row_on_a_new_day_is_needed_where_the_most_that_the_noise_may_be_needs_none():
+    codes = np.repeat(seen_part((6, 5), 1)[0], 3, axis=0)
+    rng, day = np.random.default_rng(0), np.tile(np.arange(3), len(codes) // 3)
+    y = additive(codes, (6, 5), 0) + day + 0.3 * rng.standard_normal(len(codes))
+    days = table(codes, y) | {"day": day}
+    plan = check(days, ["a", "b"], target="y", draws=9, blocks="day", purpose=Purpose(error=9.0)).plan
+    assert (len(plan.cells), plan.enough, plan.unsure, plan.worst_high < 9) == (0, True, False, True)
 
 
 def test_the_units_are_said():

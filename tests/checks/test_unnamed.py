@@ -110,7 +110,8 @@ def test_a_drift_over_days_of_several_rows_each_is_taken_off_day_by_day(rows, pl
     table = {"a": CODES[:, 0].astype(str), "b": CODES[:, 1].astype(str), "day": day, "y": y}
     (note,) = [n for n in check(table, ["a", "b"], target="y", draws=9).notes if "which is not named" in n]
     assert "by a line or a bend along it" in note
-    assert ("name it with --block day (blocks='day'), and" in note) is plain
+    assert "name it as a factor with --numeric day (numeric='day'), as it follows a line" in note
+    assert ("or with --block day (blocks='day'), and" in note) is plain
     assert ("--bins day=4 --block day" in note) is not plain
 
 

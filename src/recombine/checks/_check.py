@@ -43,7 +43,7 @@ from recombine.checks.slips.words import coded, far_in, slips_in
 from recombine.checks.verdicts import prediction as predicting
 from recombine.checks.verdicts.queries import describe
 from recombine.checks.verdicts.verdict import CheckResult
-from recombine.errors import InputError
+from recombine.errors import InputError, NoPlan
 from recombine.space import Level
 from recombine.support.split import split_of
 from recombine.support.table import Missing, Table, factor_names
@@ -178,7 +178,10 @@ def check(
     as_share = per_cents(judged, result.doubt is not None, known, train, asked, seed)
     few = few_rows(train, known) if result.doubt else []
     result = replace(result, notes=(*result.notes, *as_share, *few))
-    return replace(result, plan=_planned(result, known, given, judged, purpose or Purpose(), cost, forbid, seed))
+    try:
+        return replace(result, plan=_planned(result, known, given, judged, purpose or Purpose(), cost, forbid, seed))
+    except NoPlan as why:
+        return replace(result, unplanned=str(why))
 
 
 def _refuse(split: str | tuple[str, str] | None, test: Any, min_support: int, max_queries: int, seed: int) -> None:

@@ -64,7 +64,7 @@ def read(
             refuse_tiny(told.name, ends)
     shifts = None
     if blocks:
-        tables, shifts = without_shifts(tables, blocks, order, how.get("numbers") or {}, inside)
+        tables, shifts = without_shifts(tables, blocks, order, how.get("numbers") or {}, inside, how.get("bins") or {})
     train, asked = tables[0], tables[1] if len(tables) > 1 else None
     train, questions = _answered(train)
     notes = [*([shifts.words] if shifts else []), *_reading_notes(train, asked, how.get("numbers") or ())]

@@ -35,6 +35,8 @@ def print_check(result: CheckResult, out: Path | None, best: Literal["max", "min
             wrapped(AT_SEEN)
         if result.may_not_exist:
             wrapped(result.may_not_exist)
+    elif result.unplanned:
+        wrapped(f"\nno plan: {result.unplanned}")
     say("")
     print_facts(facts(result))
     if any(q.status != "seen" or q.rows for q in result.queries) and len(result.space) <= MOST_COLUMNS:
@@ -56,7 +58,8 @@ def print_check(result: CheckResult, out: Path | None, best: Literal["max", "min
         say(f"\nbest ({best}): {result.best(best)['words']}")
     if plan is not None:
         rows = len(result.run_sheet())
-        done = not result.advice.needed if result.plan is None else result.plan.enough
+        needed = result.advice.needed or result.unplanned or result.doubt
+        done = not needed if result.plan is None else result.plan.promised
         say(f"\n{counted(rows, 'row')} to collect written to {plan}{NOTHING if done and not rows else ''}")
 
 

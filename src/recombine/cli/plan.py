@@ -18,16 +18,28 @@ ALL = 1_000
 
 
 def print_plan(space: FactorSpace, plan: Plan, most: int) -> None:
-    """What the plan gives, then its rows in the order in which they are visited."""
-    wrapped(f"\nplan: {plan.words}")
+    """What the plan gives, its rows by the first run of each combination, and all that is known of it."""
+    from recombine.checks.plans.in_brief import details, in_brief
+    from recombine.checks.plans.planned import TRAINED
+    from recombine.checks.plans.run_sheet import named, together
+
+    wrapped(f"\nplan: {in_brief(plan)}")
     if plan.order:
         wrapped(plan.order)
-    again = plan.repeats if any(plan.repeats) else ()
-    rows = [[i, *map(short, record.values())] for i, record in enumerate(space.decode(plan.cells[:most]), 1)]
-    rows = [[*row, said] for row, said in zip(rows, again, strict=False)] if again else rows
-    print_table("", ["run", *map(short, space.names), *(["repeat"] if again else [])], rows, one_line=True)
-    if len(plan.cells) > most:
-        say(f"… and {len(plan.cells) - most:,} more (--plan FILE.csv has all)")
+    records, found = space.decode(plan.cells), together(plan)
+    several, seen = any(len(runs) > 1 for runs in found), TRAINED in plan.repeats
+    rows = [
+        [named(runs), *map(short, records[runs[0] - 1].values())]
+        + ([f"×{len(runs)}"] if several else [])
+        + (["seen" if plan.repeats[runs[0] - 1] == TRAINED else ""] if seen else [])
+        for runs in found[:most]
+    ]
+    more = [*(["times"] if several else []), *(["before"] if seen else [])]
+    print_table("", ["run", *map(short, space.names), *more], rows, one_line=True)
+    if len(found) > most:
+        say(f"… and {counted(len(found) - most, 'more combination')} (--plan FILE.csv has all)")
+    for text in details(plan):
+        wrapped(f"- {text}")
 
 
 def plan_from_levels(

@@ -92,10 +92,11 @@ def asked_with(result: CheckResult, row: int, column: int) -> Counts:
 
 def pair_cells(result: CheckResult, row: int, column: int) -> list[tuple[int, int, str, bool]]:
     """(level down, level across, status, ringed) of each pair of levels: seen, or what most of the combinations asked
-    with it are."""
+    with it are. A ring is around a pair that was not seen and is to be collected: others are in so many rows that rings
+    around them would tell nothing."""
     seen = set(zip(*(result.known.codes[:, k].tolist() for k in (row, column)), strict=True))
     asked = asked_with(result, row, column)
-    ringed = {(int(c[row]), int(c[column])) for c in to_collect(result)}
+    ringed = {(int(c[row]), int(c[column])) for c in to_collect(result)} - seen
     found = []
     for pair in itertools.product(shown(result, row), shown(result, column)):
         counts = asked.get(pair, {"not asked": 1})

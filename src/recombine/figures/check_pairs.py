@@ -10,7 +10,7 @@ import altair as alt
 import polars as pl
 
 from recombine.figures import theme
-from recombine.figures.check_cells import MOST_FACTORS, asked_with, level, pair_cells, shown, to_collect, worst_mark
+from recombine.figures.check_cells import MOST_FACTORS, asked_with, level, pair_cells, shown, worst_mark
 from recombine.figures.check_marks import FILL, RING, legend
 from recombine.figures.data import Datasets
 
@@ -21,6 +21,7 @@ SHOWS = [
     "Colour: the pair of levels was seen, or what most of the combinations asked with it are.",
     "Sign: the worst of what is asked with it.",
 ]
+RINGED = "Ring: a pair that was not seen and is to be collected."
 GAP = 1.6
 """Between panels, in cells."""
 MARGIN, LABELS = 96, 64
@@ -67,10 +68,11 @@ def check_pairs(result: CheckResult, width: theme.Width | None = None) -> alt.To
             .mark_text(aria=False, **mark)
             .encode(x=x, y=y, text=alt.Text("text:N"))
         )
-    told = alt.TitleParams(SHOWS, fontWeight="normal", anchor="start")
+    ringed = any(cell["ring"] for cell in cells)
+    told = alt.TitleParams([*SHOWS, *([RINGED] if ringed else [])], fontWeight="normal", anchor="start")
     matrix = alt.layer(*layers).properties(width=total - 20, height=size * (sheet.down + 1) + LABELS, title=told)
     present = [name for name in FILL if name in {c["status"] for c in cells} | {"seen"}]
-    key = legend(datasets, present, total, len(to_collect(result)) > 0)
+    key = legend(datasets, present, total, ringed)
     return theme.style(alt.vconcat(key, matrix, spacing=14), datasets)
 
 

@@ -11,7 +11,9 @@ from recombine.checks.asked.query import THEORY
 from recombine.checks.columns.confounding import ONE_LEVEL
 from recombine.checks.forecasts import forecast_words
 from recombine.checks.forecasts.expected import CHANCES
-from recombine.checks.plans.planned import AT_SEEN
+from recombine.checks.plans.in_brief import details, in_brief
+from recombine.checks.plans.planned import AT_SEEN, TRAINED
+from recombine.checks.plans.run_sheet import named, together
 from recombine.figures.check_cells import left_out
 from recombine.figures.data import label, number
 from recombine.reporting.check_picture import answer_of, picture, places, said, why, within
@@ -109,20 +111,24 @@ def plan_page(result: PlanResult) -> str:
 
 
 def _plan(space: FactorSpace, plan: Plan) -> dict[str, Any]:
-    """Rows to collect in the order in which to visit them."""
-    shown = plan.cells[:MOST_PLANNED]
+    """Rows to collect, by the first run of each combination, and what is known of them."""
+    found, brief = together(plan), in_brief(plan)
+    records = space.decode(plan.cells[[runs[0] - 1 for runs in found[:MOST_PLANNED]]])
     return {
-        "words": plan.words[0].upper() + plan.words[1:],
+        "words": brief[0].upper() + brief[1:],
+        "details": details(plan),
         "order": f"{plan.order[:1].upper()}{plan.order[1:]}.",
         "names": space.names,
         "priced": len(set(plan.costs.tolist())) > 1,
-        "repeated": any(plan.repeats),
+        "several": any(len(runs) > 1 for runs in found),
+        "seen": TRAINED in plan.repeats,
         "rows": [
-            {"levels": [label(v) for v in record.values()], "cost": number(float(cost)), "repeat": again}
-            for record, cost, again in zip(space.decode(shown), plan.costs, plan.repeats, strict=False)
+            {"levels": [label(v) for v in record.values()], "cost": number(float(plan.costs[runs[0] - 1])),
+             "runs": named(runs), "times": len(runs), "seen": plan.repeats[runs[0] - 1] == TRAINED}
+            for record, runs in zip(records, found, strict=False)
         ],
-        "more": max(0, len(plan.cells) - MOST_PLANNED),
-    }
+        "more": max(0, len(found) - MOST_PLANNED),
+    }  # fmt: skip
 
 
 def _pieces(result: CheckResult) -> list[str]:
@@ -178,10 +184,9 @@ def _headline(result: CheckResult) -> str:
 def _caption(result: CheckResult) -> str:
     words = []
     if len(result.space) > 2:
-        words.append(
-            "For each pair of factors: was the pair of levels seen, and of the combinations asked with it how many "
-            "were seen or are determined (3/5: three of five)."
-        )
+        written = "of the combinations asked with it how many were seen or are determined (3/5: three of five)"
+        written = "in how many rows" if result.determined else written
+        words.append(f"For each pair of factors: was the pair of levels seen, and {written}.")
     elif result.answers is not None:
         seen = "commonest" if result.answers.classes else "mean"
         words.append(f"In cells with room: the {seen} answer where seen, that of the rule “{result.rule}” elsewhere.")

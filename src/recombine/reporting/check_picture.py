@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import itertools
+from collections import Counter
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -35,7 +36,8 @@ def picture(result: CheckResult) -> dict[str, Any]:
     ringed = any(ring for found in cells.values() for *_, ring in found)
     drawn_as = [name for name in SIGNS if name in used]
     key = [{"css": _css(name), "sign": SIGNS[name], "words": _key_words(result, name)} for name in drawn_as]
-    ring = [{"css": "collect", "sign": "", "words": "to collect"}] if ringed else []
+    collect = "to collect" if len(factors) <= 2 else "pair not seen, to collect"
+    ring = [{"css": "collect", "sign": "", "words": collect}] if ringed else []
     tell = _tell_cells(result) if len(factors) <= 2 else _tell_pairs(result)
     return {"key": key + ring, "panels": [_panel(result, *pair, cells[pair], tell(*pair)) for pair in pairs]}
 
@@ -149,7 +151,7 @@ def _panel(result: CheckResult, j: int, k: int, cells: list[tuple[int, int, str,
 
 def _cell(told: tuple[str, str, str], at: str, name: str, ring: bool) -> Cell:
     sign, words, terms = told
-    more = "; to collect" if ring else ""
+    more = "; to collect" if ring and "to collect" not in words else ""
     css = f"{_css(name)} collect" if ring else _css(name)
     return {"name": name, "css": css, "at": at, "sign": sign or SIGNS[name], "said": words + more, "terms": terms}
 
@@ -190,19 +192,25 @@ def _tell_pairs(result: CheckResult) -> Any:
         for query in result.queries:  # the worst first
             worst.setdefault((query.codes[j], query.codes[k]), query)
 
+        collected = Counter((int(c[j]), int(c[k])) for c in drawn.to_collect(result))
+
         def tell(a: int, b: int, name: str) -> tuple[str, str, str]:
             where, query = f"{drawn.level(result, j, a)}, {drawn.level(result, k, b)}", worst.get((a, b))
             words = f"{where}: seen in {rows[a, b]:,} row{'s' if rows[a, b] != 1 else ''}"
-            sign = ""
+            words += f"; {collected[a, b]:,} to collect" if collected[a, b] else ""
+            sign = f"{rows[a, b]:,}"
             if query is not None:
                 counts = asked[a, b]
-                sign = f"{counts.get('seen', 0) + counts.get('determined', 0)}/{sum(counts.values())}"
+                if not result.determined:
+                    sign = f"{counts.get('seen', 0) + counts.get('determined', 0)}/{sum(counts.values())}"
                 words += "; asked with it: " + ", ".join(f"{n:,} {status}" for status, n in counts.items())
                 cell = ", ".join(label(v) for v in result.combination(query.codes).values())
                 reason = why(result, query)
                 which = "one" if query.status == "determined" else "the worst"
                 words += f"; {which} is ({cell}): {result.in_words(query.status, query)}"
                 words += _is("answer", answer_of(query)) + (f". {reason}" if reason else "")
+            elif not result.determined:
+                sign = ""
             return sign, words, ""
 
         return tell

@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import base64
 import hashlib
+import re
 from typing import Any
 
 from jinja2 import Environment, PackageLoader, StrictUndefined
-from markupsafe import Markup
+from markupsafe import Markup, escape
 
 _environment = Environment(
     loader=PackageLoader("recombine.reporting"),
@@ -16,6 +17,16 @@ _environment = Environment(
     trim_blocks=True,
     lstrip_blocks=True,
 )
+
+_COMMAND = re.compile(r"`(recombine [^`]+)`")
+
+
+def _commands(text: str) -> Markup:
+    """A sentence whose commands, which stand between backticks, are set as such; all else is text."""
+    return Markup(_COMMAND.sub(r"<code>\1</code>", str(escape(text))))
+
+
+_environment.filters["commands"] = _commands
 
 
 def render(template_name: str, **context: Any) -> str:

@@ -26,6 +26,21 @@ MOST_WORK = 30_000_000
 """Rows × columns up to which this is looked at."""
 
 
+def beside(base: Floats, more: Floats, target: Target) -> float | None:
+    """The p of these columns beside others; None where too few rows are left, or these add nothing."""
+    worth = worth_in(np.hstack([base, more]), target)
+    weight = np.sqrt(worth)
+    left, ranks = [], []
+    for x in (base, np.hstack([base, more])):
+        beta, _, rank, _ = np.linalg.lstsq(x * weight[:, None], target.mean * weight, rcond=1e-9)
+        left.append(float((worth * (target.mean - x @ beta) ** 2).sum() + target.spread.sum()))
+        ranks.append(int(rank))
+    freedom, extra = int(target.count.sum()) - ranks[1], ranks[1] - ranks[0]
+    if freedom < LEAST_FREEDOM or not extra or left[1] <= 0:
+        return None
+    return float(fdtrc(extra, freedom, max((left[0] - left[1]) / extra / (left[1] / freedom), 0.0)))
+
+
 def numbered_anew(codes: Ints, blocks: Ints, effects: Floats, target: Target, chance: float = CHANCE) -> int | None:
     """The factor, by place, within whose levels a column of blocks is numbered anew, by these answers; None: none is.
     ``effects``: the columns of the model that is fitted; ``chance``: of one where none is."""
@@ -41,7 +56,7 @@ def numbered_anew(codes: Ints, blocks: Ints, effects: Floats, target: Target, ch
         if len(levels) < 2 or not _crossed(block.ravel(), level.ravel()):
             continue
         for base in (np.eye(int(cells.max()) + 1)[cells], effects):
-            p = _chance(np.hstack([base, shifts]), np.eye(int(both.max()) + 1)[both], target)
+            p = beside(np.hstack([base, shifts]), np.eye(int(both.max()) + 1)[both], target)
             if p is not None:
                 found.append((p, k))
                 break
@@ -58,18 +73,3 @@ def alike_in_logs(codes: Ints, blocks: Ints, effects: Floats, target: Target) ->
 def _crossed(block: Ints, level: Ints) -> bool:
     """Whether every block is seen with several levels, as one that is numbered anew in each would be."""
     return all(np.ptp(level[block == one]) > 0 for one in np.unique(block))
-
-
-def _chance(base: Floats, more: Floats, target: Target) -> float | None:
-    """The p of these columns beside others; None where too few rows are left, or these add nothing."""
-    worth = worth_in(np.hstack([base, more]), target)
-    weight = np.sqrt(worth)
-    left, ranks = [], []
-    for x in (base, np.hstack([base, more])):
-        beta, _, rank, _ = np.linalg.lstsq(x * weight[:, None], target.mean * weight, rcond=1e-9)
-        left.append(float((worth * (target.mean - x @ beta) ** 2).sum() + target.spread.sum()))
-        ranks.append(int(rank))
-    freedom, extra = int(target.count.sum()) - ranks[1], ranks[1] - ranks[0]
-    if freedom < LEAST_FREEDOM or not extra or left[1] <= 0:
-        return None
-    return float(fdtrc(extra, freedom, max((left[0] - left[1]) / extra / (left[1] / freedom), 0.0)))

@@ -17,11 +17,13 @@ more. So d open directions take d + 1 rows; one that repeats a seen combination 
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from typing import Any
 
 import numpy as np
+import polars as pl
 from numpy.typing import NDArray
 from scipy.special import fdtri, stdtrit
 
@@ -29,6 +31,8 @@ from recombine.checks.as_read import shown
 from recombine.checks.asked.query import Query
 from recombine.checks.columns.anew import alike_in_logs, numbered_anew
 from recombine.checks.columns.in_blocks import parted, pieces
+from recombine.checks.columns.measured import as_numbers
+from recombine.checks.columns.steady import steady
 from recombine.checks.columns.taken_off import stretched
 from recombine.checks.exact.advice import Advice
 from recombine.checks.exact.curves import curves_of
@@ -37,8 +41,9 @@ from recombine.checks.exact.modular import Floats, Ints
 from recombine.checks.forecasts.expected import Forecast
 from recombine.checks.rules.effects import LEAST_FREEDOM
 from recombine.checks.rules.weighing import worth_in
-from recombine.errors import InputError
-from recombine.space import Codes, FactorSpace, quoted
+from recombine.errors import InputError, NoPlan
+from recombine.space import Codes, Factor, FactorSpace, quoted
+from recombine.support import times
 from recombine.support.pasted import hint
 from recombine.support.table import Table, Target
 
@@ -78,6 +83,8 @@ class Shifts:
     """Of columns whose blocks may be numbered anew within a factor's levels, how to name them: site:block."""
     multiplying: tuple[str, ...] = ()
     """Columns of whose blocks that is so but for logarithms, which they shift alike over levels."""
+    steady: tuple[tuple[str, bool], ...] = ()
+    """Columns whose shifts follow a line along it, and whether they are numbers."""
 
     @property
     def name(self) -> str:
@@ -105,6 +112,7 @@ class Shifts:
         for name in self.multiplying:
             said += f" Shifts of {name} differ from level to level beyond chance, those of logarithms do not: they may "
             said += "multiply answers, so give the logarithm of the answer as the target and check again."
+        said += "".join(_goes_on(name, number) for name, number in self.steady)
         lone = f" {self.lone:,} row{'s are' if self.lone != 1 else ' is'} alone in a {self.name} and left out"
         said += f"{lone}: this tells nothing of the factors." * bool(self.lone)
         plans = f" Plans are for one new {self.name}, whose shift its rows must tell too: one alone tells nothing else."
@@ -152,7 +160,7 @@ class Shifts:
         return {
             name: getattr(self, name)
             for name in ("columns", "blocks", "spread", "new", "lone", "inside", "anew", "multiplying")
-        }
+        } | {"steady": [name for name, _ in self.steady]}
 
     def advised(self, advice: Advice) -> Advice:
         """With what the rows take besides on a new block."""
@@ -167,7 +175,7 @@ class Shifts:
         known ones, and of these and the new one."""
         if self.inside:
             level = " and ".join(self.inside)
-            raise InputError(
+            raise NoPlan(
                 f"a plan is for one new {self.name}, and each lies in one {level}: plan for the rows of one {level}, "
                 "or without blocks."
             )
@@ -202,9 +210,11 @@ def without_shifts(
     order: int,
     numbers: Mapping[str, str],
     inside: Mapping[str, str] | None = None,
+    cut: Collection[str] = (),
 ) -> tuple[list[Table], Shifts]:
     """The tables, whose last factors are these columns, without them: the first is trained on, and says how far each
-    block shifts the answer. ``inside``: a factor within whose levels the values of a column are numbered anew."""
+    block shifts the answer. ``inside``: a factor within whose levels the values of a column are numbered anew; ``cut``:
+    columns of numbers that are cut into bins."""
     train, held = tables[0], len(tables[0].space) - len(columns)
     target, space = train.target, FactorSpace(train.space.factors[:held])
     if target is None or not target.numeric:
@@ -280,7 +290,50 @@ def without_shifts(
         tuple(name for name, nest in zip(columns, nests, strict=True) if nest), parts,
         _of_levels(blocks, codes, nests, beta[x.shape[1] :], known_from, left),
         tuple(anew), tuple(multiplying),
+        () if any(nests) or inside else _steady(train.space, codes, held, x, target.of(use), cut),
     )  # fmt: skip
+
+
+def _goes_on(name: str, number: bool) -> str:
+    """What to do where shifts follow a line."""
+    how = f"name {name} as a factor instead, with {hint('numeric', name)}"
+    how = (
+        how
+        if number
+        else f"write {name} as a number, first to last, and name that as a factor with --numeric (numeric)"
+    )
+    return (
+        f" Shifts of {name} follow a line along it, beside which they are no more than noise: for answers at a {name}, "
+        f"and for later ones, which these ranges are not for, {how}."
+    )
+
+
+def _order_of(factor: Factor, cut: bool) -> tuple[Floats | None, bool]:
+    """What is more, for each level of a column that is a number, cut into bins or not, or a time; whether it is the
+    first."""
+    levels = factor.levels or ()
+    if cut:
+        return np.arange(len(levels), dtype=np.float64), True
+    with suppress(InputError):
+        texts = pl.Series([str(level) for level in levels])
+        numbers = as_numbers(texts)
+        if numbers.dtype.is_numeric():
+            return numbers.to_numpy().astype(np.float64), True
+        return times.ranks(factor.name, texts).astype(np.float64), False
+    return None, False
+
+
+def _steady(
+    space: FactorSpace, codes: Ints, held: int, x: Floats, target: Target, cut: Collection[str]
+) -> tuple[tuple[str, bool], ...]:
+    """Columns whose shifts follow a line along it, those of the others beside it."""
+    found = []
+    for k in range(held, len(space)):
+        order, number = _order_of(space.factors[k], space.names[k] in cut)
+        others = [np.eye(len(space.factors[j].levels or ()))[codes[:, j]] for j in range(held, len(space)) if j != k]
+        if order is not None and steady(codes[:, :held], x, order[codes[:, k]], target, others) is not None:
+            found.append((space.names[k], number))
+    return tuple(found)
 
 
 def _for_classes(columns: Sequence[str], classes: int) -> str:

@@ -24,7 +24,8 @@ from scipy.special import fdtrc, ndtri
 
 from recombine.checks.columns.bystanders import MOST_COLUMNS
 from recombine.checks.columns.in_blocks import describes, shared_by, times_of
-from recombine.checks.columns.measured import numbers_runs
+from recombine.checks.columns.measured import as_numbers, numbers_runs
+from recombine.checks.columns.steady import steady
 from recombine.checks.columns.taken_off import same_levels
 from recombine.checks.columns.unnamed import BINS, FEWEST_VALUES, LARGEST, SEVERAL, for_classes, in_parts, over_ranks
 from recombine.checks.exact.curves import curves_of
@@ -36,7 +37,7 @@ from recombine.checks.rules.logits import Logits
 from recombine.checks.rules.scales import Scale
 from recombine.checks.rules.weighing import worth_in
 from recombine.errors import InputError
-from recombine.support.pasted import hint
+from recombine.support.pasted import hint, option
 from recombine.support.rows import ROW, told_rows
 from recombine.support.table import Table, Target, read_tables
 
@@ -62,6 +63,10 @@ class _Rows:
     """What the factors may add to each."""
     shifts: Floats
     """The same of named blocks."""
+    along: str | None
+    """The block that never falls along the rows: what drifts along these goes on within it."""
+    parts: int
+    """Values that it has."""
 
     @property
     def both(self) -> Floats:
@@ -129,7 +134,14 @@ def _read(table: Any, train: Table, blocks: Sequence[str], order: int, how: Mapp
     if len(codes) * (known.rows.rows(factors[:1]).shape[1] + sum(sizes)) > LARGEST:
         return None
     shifts = np.hstack([np.zeros((len(codes), 0)), *(np.eye(n)[codes[:, held + k]] for k, n in enumerate(sizes))])
-    return _Rows(kept, factors, told, known, known.rows.floats(factors), shifts)
+    rising = [(n, k) for k, n in enumerate(sizes) if _rises(codes[:, held + k])]
+    parts, along = max(((n, blocks[k]) for n, k in rising), default=(0, None))
+    return _Rows(kept, factors, told, known, known.rows.floats(factors), shifts, along, parts)
+
+
+def _rises(block: Ints) -> bool:
+    """Whether each value has rows next to each other, as blocks that follow one another have."""
+    return int((np.diff(block) != 0).sum()) == len(np.unique(block)) - 1
 
 
 def _in_order(told: Target, place: Ints) -> Target:
@@ -149,7 +161,7 @@ def _found(column: str, order: Floats, best: _Slopes, rows: _Rows, root: Floats,
     centred = best.along - np.average(best.along, axis=0, weights=root**2)
     spread = (centred * weight).T @ (centred * weight) / float((root**2).sum())
     alike = [shared_by(_dense(level), order) for level in rows.codes.T]
-    number = column != ROWS and rows.frame.schema[column].is_numeric()
+    number = column != ROWS and as_numbers(rows.frame[column]).dtype.is_numeric()
     usually = rows.shifts.mean(axis=0) @ taken[effects:]
     return Drift(
         column, names[int(np.argmax(alike))], max(alike), best.share, best.p_value, _to_do(column, order, rows, number),
@@ -164,7 +176,7 @@ def _orders(rows: _Rows, used: Collection[str | None], factors: Collection[str])
     levels = [_dense(level) for level in rows.codes.T]
     names = [n for n, kind in frame.schema.items() if n != ROW and n not in factors and not kind.is_nested()]
     for name in [n for n in names if frame.schema[n] != pl.Object][:MOST_COLUMNS]:
-        column = frame[name]
+        column = as_numbers(frame[name])
         if column.null_count() or column.n_unique() < FEWEST_VALUES:
             continue
         order = times_of(name, column)
@@ -321,20 +333,26 @@ def _estimated(z: Floats, left: Floats, root: Floats, cell: Ints, rank: int) -> 
 
 
 def _to_do(column: str, order: Floats, rows: _Rows, number: bool) -> str:
-    """How its shifts are taken off, where they can be."""
+    """How it is taken off, where it can be: as a number where it follows a line, in blocks where it does not."""
     x, classes = rows.both, rows.told.classes
     if classes is not None:
         if column:
             return for_classes(column, len(classes))
         return "number their parts, first to last, in a column and name it as a factor"
+    name, first = column or "run", "" if column else "number the rows in a column, run, and "
+    within = rows.along if not column else None
+    if (number or not column) and steady(rows.codes, rows.x if within else x, order, rows.told) is not None:
+        instead = f" instead of {option('block', within)}" if within else ""
+        what = f"{first}name {name if column else 'it'} as a factor"
+        return f"as that follows a line, {what} with {hint('numeric', name)}{instead}"
     if column and len(order) >= SEVERAL * len(np.unique(order)):
         if _told(x, _dense(order)):
             return f"name it with {hint('block', column)}"
     elif column and not number:
         return "write its day or week into a column of its own and name that with --block (blocks)"
-    elif _told(x, np.minimum(_dense(order) * BINS // len(np.unique(order)), BINS - 1)):
-        how = f"{in_parts(column or 'run')} takes it off in parts"
-        return how if column else f"number the rows in a column, run, and {how}"
+    elif _told(rows.x if within else x, _dense(order) * (bins := max(BINS, 2 * rows.parts)) // len(np.unique(order))):
+        how = f"{in_parts(name, bins)} takes it off in parts"
+        return f"{first}{how}" + (f", more than {within} has" if within else "")
     return "runs of the same combinations early and late would tell"
 
 

@@ -29,7 +29,7 @@ from scipy.special import fdtrc, stdtrit
 
 from recombine.checks.as_read import per_cent
 from recombine.checks.columns.bystanders import MOST_COLUMNS
-from recombine.checks.columns.measured import broken, names_what, numbers_runs, words_in
+from recombine.checks.columns.measured import as_numbers, broken, names_what, numbers_runs, words_in
 from recombine.checks.exact.modular import Floats, Ints
 from recombine.checks.headed import Headed
 from recombine.checks.rules.effects import LEAST_FREEDOM
@@ -209,13 +209,14 @@ def codes_of(column: pl.Series) -> Ints:
 def times_of(name: str, column: pl.Series) -> Floats | None:
     """The order of times; None where a column holds none: numbers may count rows as they were written down, sorted, but
     where their name says runs."""
+    column = as_numbers(column)
     if column.dtype.is_temporal():
         return column.rank("dense").to_numpy().astype(np.float64)
     if column.dtype.is_numeric() and times.are_moments(name, column.to_list()):
         return column.rank("dense").to_numpy().astype(np.float64)
     if column.dtype.is_integer() and words_in(name) & RUNS and numbers_runs(values := column.to_numpy().astype(float)):
         return values
-    if column.dtype == pl.String and column.head(LOOKED_AT).cast(pl.Float64, strict=False).null_count():
+    if column.dtype == pl.String:
         with suppress(InputError):
             times.ranks(name, column.head(LOOKED_AT))
             return times.ranks(name, column).astype(np.float64)

@@ -16,6 +16,7 @@ from recombine.checks.exact.modular import Floats, Ints
 
 OWN = 0.6
 """Share of rows with a value of their combination alone from which a column names what a row is of."""
+LARGEST_WHOLE = 2.0**53
 THINGS = {"name", "model", "title", "city", "town", "state", "county", "country", "region", "postal", "zip"}
 """Words in the name of a column that says what, who or where something is."""
 
@@ -32,6 +33,17 @@ def broken(column: pl.Series) -> bool:
     texts = column.cast(pl.String).str.strip_chars().str.replace(",", ".", literal=True)
     numbers = texts.cast(pl.Float64, strict=False)
     return numbers.null_count() == column.null_count() and bool((numbers % 1 != 0).any())
+
+
+def as_numbers(column: pl.Series) -> pl.Series:
+    """A column of a file, which is read as texts, as the numbers that they all are; another as it is."""
+    if column.dtype != pl.String or column.null_count():
+        return column
+    numbers = column.str.strip_chars().cast(pl.Float64, strict=False)
+    if not len(numbers) or numbers.null_count() or not numbers.is_finite().all():
+        return column
+    whole = bool((numbers % 1 == 0).all()) and float(numbers.abs().max()) < LARGEST_WHOLE  # type: ignore[arg-type]
+    return numbers.cast(pl.Int64) if whole else numbers
 
 
 def numbers_runs(values: Floats) -> bool:

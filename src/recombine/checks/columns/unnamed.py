@@ -28,6 +28,7 @@ from recombine.checks.columns import computed
 from recombine.checks.columns.bystanders import MOST_COLUMNS
 from recombine.checks.columns.cases import by_cases, counts_cases, words
 from recombine.checks.columns.measured import numbers_runs
+from recombine.checks.columns.steady import steady
 from recombine.checks.exact.curves import curves_of
 from recombine.checks.exact.identifiability import Identifiability
 from recombine.checks.exact.modular import Floats, Ints
@@ -193,8 +194,15 @@ def unnamed(
         ]
     every = [replace(one, of_classes=plain is None) for one in [*found, *apart]]
     if (best := likeliest(every)) is not None:
+        order_ = columns[best.place].order
+        line = (
+            plain is not None
+            and not blocks
+            and order_ is not None
+            and steady(at[:, None], x, order_, plain) is not None
+        )
         note, much = (
-            _words(names[best.place], best, kinds, columns[best.place], target.classes),
+            _words(names[best.place], best, kinds, columns[best.place], target.classes, line),
             f"{per_cent(best.share)} of {best.what}",
         )
         gist = f"Column {quoted(names[best.place])}, which is not named, explains {much}: a note says what to do."
@@ -237,8 +245,9 @@ def _numbers_rows(order: Floats | None) -> bool:
 
 
 def _words(
-    name: str, found: Explaining, kinds: Mapping[str, Kind], column: Beside, classes: Sequence[str] | None
-) -> str:
+    name: str, found: Explaining, kinds: Mapping[str, Kind], column: Beside, classes: Sequence[str] | None,
+    line: bool,
+) -> str:  # fmt: skip
     beside = f", corrected for the {found.tried} columns looked at" if found.tried > 1 else ""
     chance = f"p = {found.p_value:.1g}" if found.p_value >= 1e-4 else "p below 0.0001"
     first = f"column {quoted(name)}, which is not named, explains {per_cent(found.share)} of {found.what}"
@@ -256,6 +265,12 @@ def _words(
     if classes is not None:
         return (
             f"{first}there before the answers, as a day or an operator is, {for_classes(name, len(classes))}; {leave}."
+        )
+    if line and numbers and runs:
+        blocks = block if column.several else in_parts(name)
+        return (
+            f"{first}there before the answers, as the number of a run or a week is, {factor}, as it follows a line, "
+            f"and answers are asked at its values; or with {blocks}, and they are of an average one; {leave}."
         )
     if not found.lined or column.several:
         named = f"name it with {block}, and its shifts are taken off"
@@ -277,10 +292,10 @@ def _words(
     )
 
 
-def in_parts(name: str) -> str:
+def in_parts(name: str, bins: int = BINS) -> str:
     """The options that take shifts of parts of a number off."""
-    python = f"{argument('bins', {name: BINS})}, {argument('block', (name,))}"
-    return f"{option('bins', f'{name}={BINS}')} {option('block', name)} ({python})"
+    python = f"{argument('bins', {name: bins})}, {argument('block', (name,))}"
+    return f"{option('bins', f'{name}={bins}')} {option('block', name)} ({python})"
 
 
 def for_classes(name: str, classes: int) -> str:

@@ -107,10 +107,16 @@ class Plan:
     seed: int | None = None
     """Of the random order in which the rows stand."""
 
+    @property
+    def promised(self) -> bool:
+        """Whether what was asked for may be relied on: the rows do it for every asked answer, also with the most that
+        the noise may be, and nothing speaks against what their errors rest on."""
+        return self.enough and not (self.left or self.doubted or self.unsure)
+
     def in_runs(self, seed: int) -> Plan:
         """The rows as they should be run: in random order, so that what drifts from run to run looks like no factor's
         effect, those first that may do; in visiting order where changing a factor has a price."""
-        if self._visited:
+        if self.visited:
             return self
         rng, first = np.random.default_rng(seed), self.as_estimated or 0
         order = np.concatenate([rng.permutation(first), first + rng.permutation(len(self.cells) - first)])
@@ -120,14 +126,14 @@ class Plan:
         return replace(self, cells=cells, costs=self.costs[order], repeats=repeats, seed=seed)
 
     @property
-    def _visited(self) -> bool:
+    def visited(self) -> bool:
         """Whether the rows stand in the order in which to visit them."""
         return bool(self.changes or self.changes_bound)
 
     @property
     def order(self) -> str:
         """In which order the rows stand."""
-        if self._visited:
+        if self.visited:
             least = f"and {self.changes_bound:g} at least in any"
             return f"changes from row to row cost {self.changes:g} in this order, {least}"
         return "" if self.seed is None else f"runs in random order (seed {self.seed})"
@@ -166,7 +172,7 @@ class Plan:
         if not len(self.cells):
             already = "every asked answer is as precise already" if not self.unsure else "none is known to do"
             return f"no rows: {already} if {self.assumes}; {why}{by}."
-        told = f"{self._rows}, chosen as if {self.assumes}{least},{once}: {why}{by}."
+        told = f"{self.rows_in_words}, chosen as if {self.assumes}{least},{once}: {why}{by}."
         return f"{told} What such rows buy: {BOUGHT_BY_TWO if self.cells.shape[1] < 3 else BOUGHT}."
 
     def _compared(self) -> str:
@@ -176,11 +182,11 @@ class Plan:
         text = " This is how far noise moves a plain fit (least squares, not shrunken)"
         if self.units not in ("noise", "chance"):
             was, now = self.new_row.values()
-            before = "" if was is None or not len(self.cells) else f" ({self._size(was)} before)"
+            before = "" if was is None or not len(self.cells) else f" ({self.size(was)} before)"
             own = f" on a further {self.block}, with its own noise and the shift of its {self.block} "
-            own += f"({self._size(self.shift[1])}, which rows on one {self.block} hardly lessen),"
+            own += f"({self.size(self.shift[1])}, which rows on one {self.block} hardly lessen),"
             own = ", with its own noise," if self.block is None else own
-            text += f"; a new row{own} would be {self._size(now or 0.0)} off{before}"
+            text += f"; a new row{own} would be {self.size(now or 0.0)} off{before}"
         if self.forecast is None:
             return f"{text}."
         also = "which holds the noise of the answers and what the rule misses as well"
@@ -207,7 +213,7 @@ class Plan:
         return None if self.worst is None else self.worst * times_off(self.freedom)[1]
 
     @property
-    def _rows(self) -> str:
+    def rows_in_words(self) -> str:
         on = f" on one new {self.block}" if self.block else ""
         return f"{len(self.cells):,} row{'s' if len(self.cells) != 1 else ''}{on}"
 
@@ -225,28 +231,28 @@ class Plan:
         else:
             largest = "" if self.scale is None else ", each answer taken where noise may move it most"
             unit = known if self.fewest is None else f"in the answer's units{largest}, {known}"
-        rows = self._rows
+        rows = self.rows_in_words
         outside = f"{self.far:,} asked outside the seen range {'is' if self.far == 1 else 'are'} left out"
         unit += f"; {outside}" if self.far else ""
         if self.untold:
-            return self._not_promised()
+            return self.not_promised()
         if self.after is None and self.far and self.enough:
             return f"{rows}; every asked answer lies outside the seen range: no standard error is told."
         if self.after is None:
             return f"{rows} leave some asked answers undetermined."
-        was = "some were not determined before" if self.before is None else f"{self._size(self.before)} before"
+        was = "some were not determined before" if self.before is None else f"{self.size(self.before)} before"
         what = "all combinations, seen ones too," if self.whole else "the asked answers"
         what += f" of an average {self.block}" * bool(self.block)
         if self.floor is not None:
             on = f"on one new {self.block}" if self.block else "of those that can be collected"
-            least = f"the largest standard error of {what} stays at {self._size(self.floor)} ({unit})"
+            least = f"the largest standard error of {what} stays at {self.size(self.floor)} ({unit})"
             more = "; rows on several of these would lower it" if self.block else ""
             more += f"; {rows} determine what is asked" if len(self.cells) else ""
             least = f"with any number of rows {on}, if {self.assumes}, {least}{more}"
             return f"the precision asked for is out of reach: {least}."
         text = f"after {rows}, if {self.assumes}, the typical standard error of {what} is "
-        text = f"{text}{self._size(self.after)} ({was}; {unit})"
-        worst = self._size(self.worst or 0.0)
+        text = f"{text}{self.size(self.after)} ({was}; {unit})"
+        worst = self.size(self.worst or 0.0)
         if self.fewest is not None and not len(self.cells):
             return self._none_needed(worst, unit)
         if self.fewest is not None:
@@ -255,7 +261,7 @@ class Plan:
             reached += ", perhaps none in fewer than these" if self.fewest < len(self.cells) else ""
             reached += self._fewer()
             return f"{text}; {reached}." if self.enough else f"{text}; the precision asked for is not reached."
-        return f"{text}; no choice of the same price gets below {self._size(self.bound)}."
+        return f"{text}; no choice of the same price gets below {self.size(self.bound)}."
 
     def _allowed(self) -> str:
         """How far the noise may be from its estimate, and errors with it."""
@@ -276,7 +282,7 @@ class Plan:
 
     def _at_most(self) -> str:
         """The largest error with the most that the noise may be."""
-        return f", or {self._size(self.worst_high or 0.0)} with a noise of {self._noise_size(self.noise_range[1])}"
+        return f", or {self.size(self.worst_high or 0.0)} with a noise of {self._noise_size(self.noise_range[1])}"
 
     def _fewer(self) -> str:
         """How few rows do with the noise as estimated, or that these do no more."""
@@ -286,19 +292,20 @@ class Plan:
             return ""
         if not self.as_estimated:
             return "; with the noise as estimated none would be needed"
-        first = "" if self._visited else "the first "
+        first = "" if self.visited else "the first "
         return f"; with the noise as estimated {first}{self.as_estimated:,} would do, and with them it is known better"
 
-    def _size(self, error: float) -> str:
+    def size(self, error: float) -> str:
         return shown(error, share=self.units == "share")
 
     def _noise_size(self, noise: float) -> str:
         return shown(noise, share=self.scale == "log")
 
-    def _not_promised(self) -> str:
+    def not_promised(self) -> str:
         """That no error in the answer's units can be planned for, and why."""
         one = len(self.cells) == 1
-        first = f"; {self._rows} determine{'s' * one} what is asked: collect {'it' if one else 'them'} and ask again"
+        first = f"; {self.rows_in_words} determine{'s' * one} what is asked: "
+        first += f"collect {'it' if one else 'them'} and ask again"
         first = first if len(self.cells) else "; rows for a budget are planned without such a promise"
         unit = "the chance of a class" if self.units == "chance" else "the answer's units"
         return f"no rows are promised to reach the error asked for, in {unit}: {self.untold}{first}."
@@ -311,7 +318,7 @@ class Plan:
             "error": {"before": self.before, "after": self.after, "worst": self.worst, "bound": self.bound},
             "new_row": self.new_row,
             "fewest": self.fewest,
-            "enough": self.enough and not self.left,
+            "enough": self.promised,
             "noise": self.noise,
             "freedom": self.freedom,
             "noise_range": list(self.noise_range),
@@ -329,8 +336,9 @@ class Plan:
             "shift": dict(zip(("before", "after"), self.shift, strict=True)),
             "floor": self.floor,
             "doubted": self.doubted,
+            "unsure": self.unsure,
             "outright": None if self.outright is None else vars(self.outright),
-            "order": "visiting" if self._visited else "random",
+            "order": "visiting" if self.visited else "random",
             "changes": {"cost": self.changes, "bound": self.changes_bound},
             "words": self.words,
         }

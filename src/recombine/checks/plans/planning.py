@@ -19,7 +19,7 @@ from recombine.checks.plans.optimal import Choice, choose, floor, until
 from recombine.checks.plans.planned import Plan, repeats_in
 from recombine.checks.plans.reckoned import Reckoned
 from recombine.checks.plans.visiting import visiting_order
-from recombine.errors import InputError
+from recombine.errors import InputError, NoPlan
 from recombine.space import Codes, FactorSpace, Level
 
 if TYPE_CHECKING:
@@ -78,6 +78,7 @@ def plan_rows(
         before, x, now, ask = shifts.with_a_new(lambda codes: features(whole, codes), known, x, ask)
         _few(x.shape[1])
         begin = begin if untold and not len(begin) else np.concatenate([begin, _tie(known, pool, error, shifts)])
+    first = first if first is not None and len(first) else None
     begin = begin if first is None else _places(pool, first)  # they begin with the same
     if translated is not None and len(told):
         sizes = translated.sizes(told)
@@ -101,7 +102,7 @@ def plan_rows(
         bound = math.sqrt(chosen.bound) * noise if criterion == "A" else 0.0
     cells = pool[chosen.rows]
     if shifts is not None and len(cells) == 1:
-        raise InputError(f"one row alone on a new {shifts.name} tells nothing of the factors; plan two or more.")
+        raise NoPlan(f"one row alone on a new {shifts.name} tells nothing of the factors; plan two or more.")
     order, path, least = _visits(space, cells, change)
     none = bool(untold) or (len(far) > 0 and bool(far.all()))
     ends = (math.inf if start is None else start.mean, chosen.mean, chosen.worst)
@@ -122,7 +123,7 @@ def _determining(known: Identifiability, asked: Codes, pool: Codes, prices: Floa
     """The fewest rows of the pool that determine what is asked, and what is known with them."""
     needed = advise(known, asked, candidates=pool, costs=prices)
     if not needed.listed:
-        raise InputError("too much is undetermined for a plan; ask about fewer combinations.")
+        raise NoPlan("too much is undetermined for a plan; ask about fewer combinations.")
     return needed, known.with_rows(needed.cells) if len(needed.cells) else known
 
 
@@ -136,7 +137,7 @@ def _tie(known: Identifiability, pool: Codes, error: float | None, shifts: Shift
     """The row that ties a new block to the others: one whose answer is determined already, where there is any."""
     ties = np.flatnonzero(known.rows.contains(pool))
     if error is not None and not len(ties):
-        raise InputError(
+        raise NoPlan(
             f"to reach an error with rows on a new {shifts.name}, one of the combinations that can be collected "
             "must be determined already; give a budget instead."
         )
@@ -209,7 +210,7 @@ def features(known: Identifiability, codes: Codes) -> Floats:
 
 def _few(effects: int) -> None:
     if effects > MOST_EFFECTS:
-        raise InputError(f"a plan is made for up to {MOST_EFFECTS:,} effects; here are {effects:,}.")
+        raise NoPlan(f"a plan is made for up to {MOST_EFFECTS:,} effects; here are {effects:,}.")
 
 
 def _information(known: Identifiability, counts: Ints | Floats, size: int, whole: Identifiability) -> Floats:

@@ -17,7 +17,7 @@ from recombine.checks.plans.rivals import either, least_squares, rivals
 from recombine.checks.plans.translated import Translated
 from recombine.checks.rules.effects import LEAST_FREEDOM
 from recombine.checks.rules.scales import PLAIN, Scale, scaled
-from recombine.errors import InputError
+from recombine.errors import InputError, NoPlan
 from recombine.support.table import Target
 
 if TYPE_CHECKING:
@@ -77,9 +77,9 @@ def _classes(
 ) -> list[Reckoned]:
     """For the chance of each class against all others; of two it is one and the same."""
     if len(classes) < 2:
-        raise InputError("rows until an error are planned for answers of two classes or more, and here is 1.")
+        raise NoPlan("rows until an error are planned for answers of two classes or more, and here is 1.")
     if len(known.codes) * known.rank > LARGEST_FIT:
-        raise InputError("the table is too large to plan for an error in the chance of a class; give a budget.")
+        raise NoPlan("the table is too large to plan for an error in the chance of a class; give a budget.")
     if noise is not None:
         raise InputError("the noise of a class follows from its chance; leave the noise out.")
     if error >= 0.5:
@@ -102,10 +102,8 @@ def _numbers(
     if scale is None:
         return Reckoned(noise, free, rule, "answer")
     if shifts is not None and error is not None:
-        raise InputError(
-            f"the effects add up on a {scale.name} scale, shifts of {shifts.name} in the answer's own units: no rows "
-            "are planned until an error; give a budget instead."
-        )
+        why = f"effects add up on a {scale.name} scale, and shifts of {shifts.name} are in the answer's own units"
+        return Reckoned(noise, free, rule, "answer", scale.name, untold=why)
     if target is None or (error is None and scale.name != "log"):
         return Reckoned(1.0, None, None, "noise", scale.name, unit=noise)
     if error is not None and scale.steepest is None:

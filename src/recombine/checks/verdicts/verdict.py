@@ -104,6 +104,8 @@ class CheckResult(Result):
     """Factors whose column, of a frame, holds texts: also where these are written as whole numbers."""
     plan: Plan | None = field(default=None, repr=False)
     """The rows to collect for a purpose, where one was named."""
+    unplanned: str = ""
+    """Why there is no plan where a purpose was named."""
     settings: dict[str, Any] = field(default_factory=dict, repr=False)
 
     @property
