@@ -296,12 +296,9 @@ def without_shifts(
 
 def _goes_on(name: str, number: bool) -> str:
     """What to do where shifts follow a line."""
-    how = f"name {name} as a factor instead, with {hint('numeric', name)}"
-    how = (
-        how
-        if number
-        else f"write {name} as a number, first to last, and name that as a factor with --numeric (numeric)"
-    )
+    how = f"write {name} as a number, first to last, and name that as a factor with --numeric (numeric)"
+    if number:
+        how = f"name {name} as a factor instead, with {hint('numeric', name)}"
     return (
         f" Shifts of {name} follow a line along it, beside which they are no more than noise: for answers at a {name}, "
         f"and for later ones, which these ranges are not for, {how}."
