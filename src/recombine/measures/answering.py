@@ -6,7 +6,7 @@ training rows apart from them. Other tasks make new examples.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field, replace
 
 import numpy as np
@@ -19,6 +19,7 @@ from recombine.measures.gaps import _evaluate
 from recombine.measures.reader import Reader
 from recombine.measures.readers import reader_for, readers_one_by_one
 from recombine.mechanisms import Answers
+from recombine.mechanisms.verdicts.outputs import NO_TRAINING
 from recombine.space import Points
 from recombine.tasks import FixedTask, Task
 from recombine.training import Ensemble
@@ -28,6 +29,7 @@ EXAMPLES = 4096
 FEWEST_EXAMPLES, MOST_EXAMPLES = 16, 512
 MOST_ROWS = 100_000
 """Rows of a fixed set that are asked, and trained rows that are looked at; of more, so many are drawn."""
+NO_LABEL = "it has no label in the rows that are asked about"
 
 
 @dataclass(frozen=True, eq=False)
@@ -119,11 +121,34 @@ def _some_of_each(cells: NDArray[np.int64], most: int, rng: np.random.Generator)
     return kept
 
 
-def answers_of(
-    ensemble: Ensemble, task: Task, asked: Asked, batch_size: int, seed: int
-) -> tuple[Answers, str | None, list[Answers], str]:
-    """The members' answers, a reason why rules cannot be looked for, each of several numbers or labels by itself, and
-    how outputs were compared with targets."""
+@dataclass(frozen=True, eq=False)
+class Answered:
+    """What a model answered."""
+
+    whole: Answers | None
+    """None where labels are missing so that outputs are judged one by one alone."""
+    each: list[Answers | str]
+    """Each of several outputs by itself, or why it cannot be judged."""
+    no_rules: str | None
+    """Why rules cannot be looked for."""
+    notes: list[str]
+    """How outputs were compared with targets, and which labels are missing."""
+
+    def of(self, place: int | None) -> Answers:
+        """The whole or, by its place, one of several outputs."""
+        found = self.whole if place is None else self.each[place]
+        if not isinstance(found, Answers):
+            raise InputError(f"none of the {len(self.each)} outputs can be judged: of output 1, {self.each[0]}.")
+        return found
+
+    @property
+    def kind(self) -> str:
+        known = self.whole or next((one for one in self.each if not isinstance(one, str)), None)
+        return "number" if known is None else known.kind
+
+
+def answers_of(ensemble: Ensemble, task: Task, asked: Asked, batch_size: int, seed: int) -> Answered:
+    """The members' answers as a whole and, where they are several numbers or labels, each by itself."""
     trained: list[Reader] = []
     if isinstance(task, FixedTask):  # First, as what outputs are is told best where they are fitted.
         rows, cells = _rows_of(task, task._rows.numpy(), asked.points[asked.seen])
@@ -131,15 +156,40 @@ def answers_of(
         shown = replace(asked, rows=rows[kept], cells=cells[kept])
         trained = _read([], ensemble, task, shown, batch_size, seed)
     readers = _read([reader.another() for reader in trained], ensemble, task, asked, batch_size, seed)
-    for reader in readers:
-        if not reader.cells or not all(other.cells for other in trained if other.one == reader.one):
-            which = "of an answer" if reader.one is None else f"number {reader.one + 1} of an answer"
-            raise InputError(f"no row that is asked about, or none of training, has a label {which}.")
-    (whole, reason), *each = (
-        reader.answers(ensemble, task, asked, trained[i] if trained else None) for i, reader in enumerate(readers)
-    )
-    said = " ".join(filter(None, [readers[0].form.said, readers[0].lacking]))
-    return whole, reason, [answers for answers, _ in each], said
+    known = trained or [None] * len(readers)
+    if not readers[0].cells or not (known[0] is None or known[0].cells):
+        raise InputError("no row that is asked about, or none of training, has a label of an answer.")
+    found: list[Answers | str] = []
+    no_rules: str | None = None
+    at = readers[0].known(asked.seen, known[0])
+    apart = not _as_a_whole(readers, known, asked.seen, at)
+    for reader, theirs in list(zip(readers, known, strict=True))[apart:]:
+        if not reader.cells or not (theirs is None or theirs.cells):
+            found.append(NO_TRAINING if reader.cells else NO_LABEL)
+            continue
+        answers, reason = reader.answers(ensemble, task, asked, theirs)
+        no_rules = no_rules or reason
+        found.append(answers)
+    lacking = f"{int((~at).sum()):,} of {len(at):,} combinations lack the label of an output"
+    lacking = "" if at.all() else (
+        f"{lacking} or have it in no training row, and are judged by their outputs alone, each by itself."
+    )  # fmt: skip
+    said = [readers[0].form.said, lacking]
+    return Answered(None if apart else found.pop(0), found, no_rules, [note for note in said if note])
+
+
+def _as_a_whole(
+    readers: Sequence[Reader], trained: Sequence[Reader | None], seen: NDArray[np.bool_], at: NDArray[np.bool_]
+) -> bool:
+    """Whether answers are judged as a whole, by the first of the readers, or each output by itself alone: numbers where
+    no combination is left out, labels where each is known in training and on either side. ``at``: the combinations
+    that are judged as a whole."""
+    whole, *each = readers
+    if not (each and whole.may_lack):
+        return not each or bool(at.all())
+    sides = [side for side in (seen, ~seen) if (side & (whole.rows > 0)).any()]
+    there = all((side & at & (one.rows > 0)).any() for one in each for side in sides)
+    return there and all(theirs is None or len(theirs.cells) > 0 for theirs in trained)
 
 
 def _read(

@@ -81,18 +81,11 @@ def _of_many(places: Tensor, why: str) -> str:
 
 
 def _filled(task: FixedTask, places: Tensor) -> FixedTask:
-    """The task with the first target that counts at each place where another does not."""
+    """The task with the first target that counts at each place where another does not; 0 where none does."""
     filled, targets = copy.copy(task), task._targets.flatten(1)
     counts = places.flatten(1).to(targets.device)
-    trained = task.trained_on.to(targets.device)
-    if (bare := ~counts[trained].any(0)).any():
-        which = bare.nonzero()[:, 0].tolist()
-        more = f" (nor have {len(which) - 1:,} others)" * (len(which) > 1)
-        raise InputError(
-            f"number {which[0] + 1} of the {len(bare):,} of an answer has no label in training, by the loss{more}: "
-            "leave it out of the targets, and of what the model gives."
-        )
     first = targets[counts.int().argmax(0), torch.arange(targets.shape[1], device=targets.device)]
+    first = torch.where(counts.any(0), first, torch.zeros_like(first))
     filled._targets = torch.where(counts, targets, first).reshape(task._targets.shape)
     return filled
 

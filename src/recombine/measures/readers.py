@@ -34,6 +34,8 @@ ONE_BY_ONE = "right one by one"
 class _Classes(Reader):
     """Answers that are right or wrong: one class, or a sequence of them."""
 
+    may_lack = True
+
     def __init__(self, task: Task, size: int, form: Form, one: int | None = None) -> None:
         super().__init__(task, size, form, one)
         self.said: list[Tensor] = []
@@ -90,13 +92,20 @@ class _Classes(Reader):
             np.stack([self.mean(due == c)[0] for c in classes], axis=1),
         )
 
+    def told_apart(self, trained: _Classes) -> Tensor:
+        """The right answers; of several labels those given, too, as these are few."""
+        found = [*self.right, *trained.right]
+        if self.form.labels and self.one is None:
+            said = torch.cat([*self.said, *trained.said], 1).flatten(0, 1)
+            found.append(said[(said != -1).all(1)])
+        return torch.unique(torch.cat(found), dim=0)
+
     def answers(self, ensemble: Ensemble, task: Task, asked: Asked, trained: Any) -> tuple[Answers, str | None]:
         fill([self] if trained is None else [self, trained])
         wrong = self.wrong()
         error = self.mean(wrong)
         known: Any = None if trained is None else trained.wrong()
-        rights = torch.cat(self.right if trained is None else [*self.right, *trained.right])
-        found = torch.unique(rights, dim=0)
+        found = self.told_apart(self if trained is None else trained)
         size = len(found) + 1
         each = {"log loss": self.loss, CONFIDENCE: self.sure, ONE_BY_ONE: self.parts}
         scores = {name: self.mean(np.concatenate(parts, axis=1)) for name, parts in each.items() if parts}
@@ -114,8 +123,9 @@ class _Classes(Reader):
         shown = None
         if trained is not None:
             shown = trained, trained.shares(found)[1], trained.mean(known), known.mean(axis=1)
+        patterns = found.numpy() if self.form.labels and self.one is None else None
         return self.whole(ensemble, task, asked, error, said, right, names, shown, varies=varies, scores=scores,
-                          hits=hits), None  # fmt: skip
+                          hits=hits, patterns=patterns), None  # fmt: skip
 
 
 def fill(readers: list[_Classes]) -> None:

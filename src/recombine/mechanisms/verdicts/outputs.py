@@ -1,0 +1,145 @@
+"""Several outputs, numbers or labels of yes and no: what is said of each by itself, and of the whole."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from recombine.mechanisms.answers.names import share
+from recombine.mechanisms.causes.evidence import FAILING
+from recombine.statistics import Interval
+
+if TYPE_CHECKING:
+    from recombine.mechanisms.verdicts.result import MeasureResult
+
+UNJUDGED = "not judged"
+NO_TRAINING, NO_UNSEEN = "it has no label in training", "it has no label on unseen combinations"
+SAID = {
+    "fails": ("fails", "fail"),
+    "partly": ("composes in part", "compose in part"),
+    "not fitted": ("does not count as fitted", "do not count as fitted"),
+    "overfits": ("overfits", "overfit"),
+    "unclear": ("is unclear", "are unclear"),
+    "composes": ("composes", "compose"),
+    "nothing seen": ("has no label on seen combinations", "have no label on seen combinations"),
+    "nothing unseen": ("has no label on unseen combinations", "have no label on unseen combinations"),
+    UNJUDGED: ("has no label in training", "have no label in training"),
+}
+"""Verdicts, the worst first, of one output and of several."""
+WORST = tuple(SAID)
+BAD, UNTOLD = ("fails", "partly", "not fitted", "overfits"), ("nothing seen", "nothing unseen", UNJUDGED)
+NOWHERE = Interval(float("nan"), over="combinations")
+
+
+@dataclass(frozen=True)
+class Output:
+    """What is said of one output by itself."""
+
+    number: int
+    verdict: str
+    why: str = ""
+    seen: Interval = NOWHERE
+    unseen: Interval = NOWHERE
+    gap: Interval = NOWHERE
+    constant: float = float("nan")
+    """What always giving the same answer costs on the same unseen rows, …"""
+    best: float = float("nan")
+    """… and the best of the simple rules."""
+
+    @classmethod
+    def of(cls, number: int, found: MeasureResult | str) -> Output:
+        """``found``: what was measured of it, or why nothing was."""
+        if isinstance(found, str):
+            return cls(number, UNJUDGED, found)
+        constant, best = found.comparison.constant, found.comparison.best
+        return cls(
+            number, found.verdict, found.why or NO_UNSEEN * (found.verdict == "nothing unseen"), found.seen,
+            found.unseen, found.gap, *(float("nan") if c is None else c.error.mean for c in (constant, best)),
+        )  # fmt: skip
+
+    @property
+    def clearly(self) -> str:
+        """What it is said to be, with its errors."""
+        sides = [f"{share(error.mean)} on {side}" for side, error in (("unseen", self.unseen), ("seen", self.seen))
+                 if np.isfinite(error.mean)]  # fmt: skip
+        errors = f" (error {', '.join(sides)} combinations)" * bool(sides)
+        why = f": {self.why}" * bool(self.why and self.verdict in (*FAILING, "not fitted"))
+        return f"output {self.number} {SAID[self.verdict][0]}{errors}{why}"
+
+    def to_dict(self) -> dict[str, Any]:
+        """One row of `MeasureResult.outputs_frame`."""
+        return {
+            "output": self.number,
+            "verdict": self.verdict,
+            "seen": self.seen.mean,
+            "unseen": self.unseen.mean,
+            "low": self.unseen.low,
+            "high": self.unseen.high,
+            "gap": self.gap.mean,
+            "gap_low": self.gap.low,
+            "gap_high": self.gap.high,
+            "constant": self.constant,
+            "best": self.best,
+            "why": self.why,
+        }
+
+
+def worst(outputs: Sequence[Output]) -> int | None:
+    """The place of the output with the worst verdict and, of these, the largest gap; none where none is judged."""
+    judged = [(WORST.index(o.verdict), -np.nan_to_num(o.gap.mean), i) for i, o in enumerate(outputs)]
+    return min(judged)[2] if any(o.verdict != UNJUDGED for o in outputs) else None
+
+
+def each_fits(outputs: Sequence[Output]) -> bool:
+    """Whether each of several outputs is judged, and fits."""
+    return bool(outputs) and all(o.verdict not in ("not fitted", UNJUDGED) for o in outputs)
+
+
+def with_outputs(whole: MeasureResult, outputs: Sequence[Output], of: int | None) -> MeasureResult:
+    """The result of the whole, with what each output is by itself. ``of``: the place of the one that it is the result
+    of, where outputs are judged one by one alone.
+
+    Who composes as a whole, or may, and not in each output does so in part: where the gap of one is clearly above the
+    margin by itself. What is unclear as a whole, and not for what is to be looked at first, is so where one fails."""
+    result = replace(whole, outputs=tuple(outputs), output=None if of is None else of + 1)
+    told = {"composes": FAILING, "unclear": () if whole.look else ("fails",)}.get(whole.verdict, ())
+    if of is not None or not any(o.verdict in told and o.gap.low > whole.settings["margin"] for o in outputs):
+        return result
+    start = "as a whole it composes" if whole.verdict == "composes" else "whether it does as a whole is not clear"
+    return replace(result, verdict="partly", why=f"{start}, but not each output does by itself")
+
+
+def outputs_words(result: MeasureResult) -> str:
+    """Which outputs do what by themselves, in a sentence or two; nothing where that is what the whole does."""
+    outputs = result.outputs
+    if result.output is not None:
+        one = f"These are numbers of output {result.output}, the worst of {len(outputs)}, each judged by itself"
+        return f"{one} where it has labels: {_grouped(outputs)}."
+    bad = [o for o in outputs if o.verdict in BAD and (result.verdict != "composes" or o.verdict not in FAILING)]
+    if not bad or all(o.verdict == result.verdict for o in outputs):
+        return ""
+    return f"By itself {_grouped(outputs)}."
+
+
+def outputs_note(outputs: Sequence[Output], numbers: bool) -> list[str]:
+    """What is said of each output, with its errors, in a note; none of a single one."""
+    if not outputs:
+        return []
+    own = f"Each of the {len(outputs)} outputs counts by its own spread in training; shifts and other units are looked "
+    return [f"{own}for in each by itself. " * numbers + f"By itself {'; '.join(o.clearly for o in outputs)}."]
+
+
+def _grouped(outputs: Iterable[Output]) -> str:
+    """Outputs by verdict, the worst first."""
+    said = {verdict: [o.number for o in outputs if o.verdict == verdict] for verdict in WORST}
+    return "; ".join(
+        f"output{'s' * (len(of) > 1)} {_listed(of)} {SAID[verdict][len(of) > 1]}" for verdict, of in said.items() if of
+    )
+
+
+def _listed(numbers: Sequence[int]) -> str:
+    *first, last = map(str, numbers)
+    return f"{', '.join(first)} and {last}" if first else last
