@@ -18,7 +18,7 @@ from recombine.measures.read_numbers import spreads
 from recombine.mechanisms import Answers, Finding, MeasureResult, measure_estimator
 from recombine.mechanisms._judge import FITTED, MARGIN, judge
 from recombine.mechanisms.causes.evidence import FAILING
-from recombine.mechanisms.verdicts.outputs import Output, each_fits, outputs_note, with_outputs, worst
+from recombine.mechanisms.verdicts.outputs import Output, decided_by_one, outputs_note, with_outputs, worst
 from recombine.statistics import FloatArray, Over
 from recombine.tasks import Task
 from recombine.training import Ensemble
@@ -110,13 +110,13 @@ def measure(
         )
         of = worst(outputs) if found.whole is None else None
         first = judged(of)
-        if of is None and first.verdict == "not fitted" and each_fits(outputs):
+        if of is None and decided_by_one(first, outputs):
             of = worst(outputs)
             first = judged(of)
         members = len(ensemble)
         if first.verdict in FAILING:
             usable = ensemble.select(list(first.answers.members))
-            _look_inside(usable, task, first.answers, extra, left_out, seed, min(1024, batch_size))
+            _look_inside(usable, task, first.answers, extra, left_out, seed, min(1024, batch_size), of)
     notes = [*ignored, *asked.notes, *found.notes, *outputs_note(outputs, found.kind == "number")]
     if members == 1 and not isinstance(model, Ensemble):
         notes.append("One model has no members to vary over: intervals are over combinations or examples.")
@@ -167,10 +167,11 @@ def _look_inside(
     left_out: dict[str, str],
     seed: int,
     count: int,
+    of: int | None,
 ) -> None:
     over = Over(len(ensemble), seed)
     measures: dict[str, Callable[[], object]] = {
-        "redundant influence": lambda: redundant_influence(ensemble, task, answers, over, count, seed),
+        "redundant influence": lambda: redundant_influence(ensemble, task, answers, over, count, seed, of),
         "superposition": lambda: superposed(ensemble, task, answers, over, seed),
         "re-entanglement": lambda: reentanglement(ensemble, task, seed),
     }

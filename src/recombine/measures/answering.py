@@ -94,7 +94,9 @@ def ask(task: Task, most: int, count: int | None, seed: int, places: Tensor | No
 def _with_examples(task: FixedTask, points: Points, name: str, notes: list[str]) -> Points:
     has = np.isin(task.space.index(points), task._index.numpy())
     if not has.all():
-        notes.append(f"{int((~has).sum()):,} {name} combinations have no example and were left out.")
+        count = int((~has).sum())
+        have = f"{name} combination has no example and was" if count == 1 else f"{name} combinations have no example and were"
+        notes.append(f"{count:,} {have} left out.")
     return points[has]
 
 

@@ -22,7 +22,7 @@ FEW = 8
 """Rows that a model is asked to see the shape of its outputs."""
 AT_ONCE, MOST = 4_000_000, 100_000_000
 """Numbers that a loss is tried on at once, and in all where none of these is ignored."""
-IGNORES, NO_NUMBERS = "cost nothing by the loss, whatever is answered", "have no number as a target (NaN)"
+IGNORES, NO_NUMBERS = "cost nothing by the loss, whatever is answered", "are missing (NaN)"
 
 
 def what_counts(ensemble: Ensemble, task: Task) -> tuple[Task, Tensor | None, list[str]]:
@@ -54,8 +54,10 @@ def what_counts(ensemble: Ensemble, task: Task) -> tuple[Task, Tensor | None, li
             raise InputError(
                 "no row that is trained on has a label, by the loss; look at its targets and ignore_index."
             )
+        lost = f"{int((~labelled).sum()):,} of {len(labelled):,} rows"
         notes.append(
-            f"{int((~labelled).sum()):,} of {len(labelled):,} rows {why}, and were left out: they have no label."
+            f"{lost} have no label (NaN), and were left out." if why == NO_NUMBERS else
+            f"{lost} {why}, and were left out: they have no label."
         )
         task, places = task.only(labelled), places[labelled]
     if places.dim() == 1 or places.all():
@@ -63,10 +65,12 @@ def what_counts(ensemble: Ensemble, task: Task) -> tuple[Task, Tensor | None, li
     numbers = output.dim() == targets.dim()
     if numbers and targets[0].numel() > KEPT:
         return task, None, [*notes, _of_many(places, why)]
-    missing = f"{int((~places).sum()):,} of {places.numel():,} places of answers {why}, and were left out, as "
+    what = "labels" if numbers else "places of sequences"
+    missing = f"{int((~places).sum()):,} of {places.numel():,} {what} {why}, and were left out"
     if not numbers:
-        return task, places, [*notes, f"{missing}padding is."]
-    return _filled(task, places), places, [*notes, f"{missing}labels are that are missing."]
+        return task, places, [*notes, f"{missing}, as padding is."]
+    as_missing = ", as missing ones are" * (why != NO_NUMBERS)
+    return _filled(task, places), places, [*notes, f"{missing}{as_missing}."]
 
 
 def _of_many(places: Tensor, why: str) -> str:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
@@ -30,7 +30,7 @@ SAID = {
 }
 """Verdicts, the worst first, of one output and of several."""
 WORST = tuple(SAID)
-BAD, UNTOLD = ("fails", "partly", "not fitted", "overfits"), ("nothing seen", "nothing unseen", UNJUDGED)
+BAD = ("fails", "partly", "not fitted", "overfits")
 NOWHERE = Interval(float("nan"), over="combinations")
 
 
@@ -61,13 +61,12 @@ class Output:
         )  # fmt: skip
 
     @property
-    def clearly(self) -> str:
-        """What it is said to be, with its errors."""
+    def told(self) -> str:
+        """What it is said to be, with its errors, in a clause."""
         sides = [f"{share(error.mean)} on {side}" for side, error in (("unseen", self.unseen), ("seen", self.seen))
                  if np.isfinite(error.mean)]  # fmt: skip
         errors = f" (error {', '.join(sides)} combinations)" * bool(sides)
-        why = f": {self.why}" * bool(self.why and self.verdict in (*FAILING, "not fitted"))
-        return f"output {self.number} {SAID[self.verdict][0]}{errors}{why}"
+        return f"output {self.number} {SAID[self.verdict][0]}{errors}"
 
     def to_dict(self) -> dict[str, Any]:
         """One row of `MeasureResult.outputs_frame`."""
@@ -88,14 +87,17 @@ class Output:
 
 
 def worst(outputs: Sequence[Output]) -> int | None:
-    """The place of the output with the worst verdict and, of these, the largest gap; none where none is judged."""
-    judged = [(WORST.index(o.verdict), -np.nan_to_num(o.gap.mean), i) for i, o in enumerate(outputs)]
-    return min(judged)[2] if any(o.verdict != UNJUDGED for o in outputs) else None
+    """The place of the output with the worst verdict and, of these, the largest gap by its lower end; none where none
+    is judged."""
+    found = [(WORST.index(o.verdict), -np.nan_to_num(o.gap.low), i) for i, o in enumerate(outputs)]
+    return min(found)[2] if any(o.verdict != UNJUDGED for o in outputs) else None
 
 
-def each_fits(outputs: Sequence[Output]) -> bool:
-    """Whether each of several outputs is judged, and fits."""
-    return bool(outputs) and all(o.verdict not in ("not fitted", UNJUDGED) for o in outputs)
+def decided_by_one(whole: MeasureResult, outputs: Sequence[Output]) -> bool:
+    """Whether one output says more than the whole: where this is not fitted and each of them is, or is unclear and one
+    of them is not fitted."""
+    unfit = [o.verdict in ("not fitted", UNJUDGED) for o in outputs]
+    return bool(outputs) and whole.verdict == ("unclear" if any(unfit) else "not fitted")
 
 
 def with_outputs(whole: MeasureResult, outputs: Sequence[Output], of: int | None) -> MeasureResult:
@@ -116,8 +118,8 @@ def outputs_words(result: MeasureResult) -> str:
     """Which outputs do what by themselves, in a sentence or two; nothing where that is what the whole does."""
     outputs = result.outputs
     if result.output is not None:
-        one = f"These are numbers of output {result.output}, the worst of {len(outputs)}, each judged by itself"
-        return f"{one} where it has labels: {_grouped(outputs)}."
+        one = f"All this is said of output {result.output}, the worst of {len(outputs)}, each judged by itself"
+        return f"{one}: {_grouped(outputs)}."
     bad = [o for o in outputs if o.verdict in BAD and (result.verdict != "composes" or o.verdict not in FAILING)]
     if not bad or all(o.verdict == result.verdict for o in outputs):
         return ""
@@ -129,12 +131,16 @@ def outputs_note(outputs: Sequence[Output], numbers: bool) -> list[str]:
     if not outputs:
         return []
     own = f"Each of the {len(outputs)} outputs counts by its own spread in training; shifts and other units are looked "
-    return [f"{own}for in each by itself. " * numbers + f"By itself {'; '.join(o.clearly for o in outputs)}."]
+    told = "; ".join(o.told for o in outputs)
+    return [f"{own}for in each by itself. " * numbers + f"By itself {told}. Intervals and reasons: outputs_frame()."]
 
 
-def _grouped(outputs: Iterable[Output]) -> str:
+def _grouped(outputs: Sequence[Output]) -> str:
     """Outputs by verdict, the worst first."""
     said = {verdict: [o.number for o in outputs if o.verdict == verdict] for verdict in WORST}
+    if len(outputs) in map(len, said.values()):
+        every = "both" if len(outputs) == 2 else f"all {len(outputs)}"
+        return f"{every} {SAID[outputs[0].verdict][1]}"
     return "; ".join(
         f"output{'s' * (len(of) > 1)} {_listed(of)} {SAID[verdict][len(of) > 1]}" for verdict, of in said.items() if of
     )
