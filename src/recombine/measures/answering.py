@@ -29,6 +29,8 @@ EXAMPLES = 4096
 FEWEST_EXAMPLES, MOST_EXAMPLES = 16, 512
 MOST_ROWS = 100_000
 """Rows of a fixed set that are asked, and trained rows that are looked at; of more, so many are drawn."""
+MOST_OF = 0.75
+"""Share of the combinations of either side that have to be left for answers to be judged as a whole."""
 NO_LABEL = "it has no label in the rows that are asked about"
 
 
@@ -174,7 +176,7 @@ def answers_of(ensemble: Ensemble, task: Task, asked: Asked, batch_size: int, se
         found.append(answers)
     lacking = f"{int((~at).sum()):,} of {len(at):,} combinations lack the label of an output"
     lacking = "" if at.all() else (
-        f"{lacking} or have it in no training row, and are judged by their outputs alone, each by itself."
+        f"{lacking} or have it in no training row, and are judged in their other outputs alone, each by itself."
     )  # fmt: skip
     said = [readers[0].form.said, lacking]
     return Answered(None if apart else found.pop(0), found, no_rules, [note for note in said if note])
@@ -183,13 +185,12 @@ def answers_of(ensemble: Ensemble, task: Task, asked: Asked, batch_size: int, se
 def _as_a_whole(
     readers: Sequence[Reader], trained: Sequence[Reader | None], seen: NDArray[np.bool_], at: NDArray[np.bool_]
 ) -> bool:
-    """Whether answers are judged as a whole, by the first of the readers, or each output by itself alone: numbers where
-    no combination is left out, labels where each is known in training and on either side. ``at``: the combinations
-    that are judged as a whole."""
+    """Whether answers are judged as a whole, by the first of the readers, or each output by itself alone: where most
+    combinations of either side are left (``at``) and, of labels of yes and no, each is known in training and there."""
     whole, *each = readers
-    if not (each and whole.may_lack):
-        return not each or bool(at.all())
     sides = [side for side in (seen, ~seen) if (side & (whole.rows > 0)).any()]
+    if any(float(at[side & (whole.rows > 0)].mean()) < MOST_OF for side in sides):
+        return False
     there = all((side & at & (one.rows > 0)).any() for one in each for side in sides)
     return there and all(theirs is None or len(theirs.cells) > 0 for theirs in trained)
 

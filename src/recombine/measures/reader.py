@@ -116,7 +116,7 @@ class Reader(ABC):
         else:
             reader, answers, wrong, own = trained
             lost = lost | np.concatenate(reader.bad, axis=1).any(axis=1)
-            here = np.flatnonzero(reader.rows > 0)
+            here = np.flatnonzero(reader.known(seen))
             errors, rows = np.where(lost[:, None], np.nan, wrong[:, here]), reader.counts[here]
             shown = Trained(asked.points[here], answers[here], rows.astype(np.float64), error=errors)
             fit = np.where(lost, np.nan, own)
@@ -126,7 +126,7 @@ class Reader(ABC):
         )  # fmt: skip
         return found if kept.all() else found.at(kept)
 
-    def known(self, seen: NDArray[np.bool_], trained: Reader | None) -> NDArray[np.bool_]:
+    def known(self, seen: NDArray[np.bool_], trained: Reader | None = None) -> NDArray[np.bool_]:
         """At which combinations answers are judged as a whole: not where a label is asked for that training never has
         there; nor where one is missing, or all that an answer ``may_lack`` are."""
         own, asked = self.labels(), self.rows > 0
