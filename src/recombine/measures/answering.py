@@ -174,9 +174,9 @@ def answers_of(ensemble: Ensemble, task: Task, asked: Asked, batch_size: int, se
         answers, reason = reader.answers(ensemble, task, asked, theirs)
         no_rules = no_rules or reason
         found.append(answers)
-    lacking = f"{int((~at).sum()):,} of {len(at):,} combinations lack the label of an output"
     lacking = "" if at.all() else (
-        f"{lacking} or have it in no training row, and are judged in their other outputs alone, each by itself."
+        f"{int((~at).sum()):,} of {len(at):,} combinations lack the label of an output or have it in no training row"
+        + (": outputs are judged by themselves alone." if apart else " and are left out of the whole.")
     )  # fmt: skip
     said = [readers[0].form.said, lacking]
     return Answered(None if apart else found.pop(0), found, no_rules, [note for note in said if note])

@@ -54,11 +54,8 @@ def what_counts(ensemble: Ensemble, task: Task) -> tuple[Task, Tensor | None, li
             raise InputError(
                 "no row that is trained on has a label, by the loss; look at its targets and ignore_index."
             )
-        lost = f"{int((~labelled).sum()):,} of {len(labelled):,} rows"
-        notes.append(
-            f"{lost} have no label (NaN), and were left out." if why == NO_NUMBERS else
-            f"{lost} {why}, and were left out: they have no label."
-        )
+        without = "" if why == NO_NUMBERS else f" {why} and so"
+        notes.append(f"{int((~labelled).sum()):,} of {len(labelled):,} rows{without} have no label, and were left out.")
         task, places = task.only(labelled), places[labelled]
     if places.dim() == 1 or places.all():
         return task, None, notes

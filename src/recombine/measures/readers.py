@@ -25,6 +25,8 @@ if TYPE_CHECKING:
     from recombine.measures.answering import Asked
 
 MOST_CLASSES = 256
+PLACES = 16
+"""Labels, or places of a sequence, up to which simple rules are fitted to each of them."""
 NUMBERS_KEPT = 20_000_000
 OTHER = "(another answer)"
 ONE_BY_ONE = "right one by one"
@@ -92,20 +94,13 @@ class _Classes(Reader):
             np.stack([self.mean(due == c)[0] for c in classes], axis=1),
         )
 
-    def told_apart(self, trained: _Classes) -> Tensor:
-        """The right answers; of several labels those given, too, as these are few."""
-        found = [*self.right, *trained.right]
-        if self.form.labels and self.one is None:
-            said = torch.cat([*self.said, *trained.said], 1).flatten(0, 1)
-            found.append(said[(said != -1).all(1)])
-        return torch.unique(torch.cat(found), dim=0)
-
     def answers(self, ensemble: Ensemble, task: Task, asked: Asked, trained: Any) -> tuple[Answers, str | None]:
         fill([self] if trained is None else [self, trained])
         wrong = self.wrong()
         error = self.mean(wrong)
         known: Any = None if trained is None else trained.wrong()
-        found = self.told_apart(self if trained is None else trained)
+        rights = torch.cat(self.right if trained is None else [*self.right, *trained.right])
+        found = torch.unique(rights, dim=0)
         size = len(found) + 1
         each = {"log loss": self.loss, CONFIDENCE: self.sure, ONE_BY_ONE: self.parts}
         scores = {name: self.mean(np.concatenate(parts, axis=1)) for name, parts in each.items() if parts}
@@ -123,7 +118,7 @@ class _Classes(Reader):
         shown = None
         if trained is not None:
             shown = trained, trained.shares(found)[1], trained.mean(known), known.mean(axis=1)
-        patterns = found.numpy() if self.form.labels and self.one is None else None
+        patterns = found.numpy() if 1 < found.shape[1] <= PLACES else None
         return self.whole(ensemble, task, asked, error, said, right, names, shown, varies=varies, scores=scores,
                           hits=hits, patterns=patterns), None  # fmt: skip
 

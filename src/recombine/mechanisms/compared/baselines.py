@@ -2,8 +2,8 @@
 
 *Constant*: the mean answer, or the most frequent class. *Adding up*: one effect for each level, Σ_j g_j(z_j). *Pairs*:
 one more for each pair of levels that was seen, where there are three factors or more. Effects are shrunk as far as the
-training answers say (`checks/rules/effects.py`). A class is the one whose shares add up to most; of several labels of
-yes and no each is fitted by itself.
+training answers say (`checks/rules/effects.py`). A class is the one whose shares add up to most; of several labels or
+of a sequence, at each place.
 """
 
 from __future__ import annotations
@@ -93,7 +93,7 @@ def _added(name: str, answers: Answers, order: int, seed: int) -> list[Baseline]
     effects = sum(len(block) for block in blocks if block is not affordable(blocks, len(codes))[1])
     drawn = np.random.default_rng(seed).permutation(len(codes))[: max(1, ENTRIES // max(1, effects))]
     rows, tried = np.sort(drawn), np.sort(drawn[: max(1, LEFT_OUT // max(1, effects))])
-    fitted = _fitted if answers.patterns is None else _label_by_label
+    fitted = _fitted if answers.patterns is None else _place_by_place
     said, plain, left_out = fitted(answers, trained.answers, rows, tried, order)
     return [Baseline(name, said, plain, tried, left_out)]
 
@@ -112,40 +112,40 @@ def _fitted(
     return said, plain, fit.each_left_out(np.searchsorted(rows, tried))
 
 
-def _label_by_label(
+def _place_by_place(
     answers: Answers, known: FloatArray, rows: NDArray[np.int64], tried: NDArray[np.int64], order: int
 ) -> tuple[FloatArray, FloatArray, FloatArray]:
-    """The same of several labels of yes and no: each adds up by itself, and is yes above a half. Shares of patterns of
-    labels do not add up where those of each label do."""
+    """The same of several labels or a sequence: at each place shares of its classes add up by themselves. Those of
+    whole answers do not add up where those of each place do."""
     patterns = answers.patterns
     assert patterns is not None
     parts = []
-    for label in patterns.T:
-        has = known[:, :-1] @ (label >= 0)
-        share = known[:, :-1] @ (label == 1) / np.maximum(has, NOTHING)
-        there, without = rows[has[rows] > 0], has[tried] > 0
-        constant = float(share[there].mean()) if len(there) else 0.0
-        left_out = np.full(len(tried), constant)
-        if len(there) < FEWEST:
-            parts.append((np.full(len(answers.codes), constant), np.full(len(answers.codes), constant), left_out))
-            continue
-        said, plain, left = _fitted(answers, share[:, None], there, tried[without], order)
-        left_out[without] = left[:, 0]
-        parts.append((said[:, 0], plain[:, 0], left_out))
-    yes = [np.stack(part, axis=1) > 0.5 for part in zip(*parts, strict=True)]
+    for place in patterns.T:
+        classes = np.unique(place[place >= 0])
+        has = known[:, :-1] @ (place >= 0)
+        shares = known[:, :-1] @ (place[:, None] == classes) / np.maximum(has, NOTHING)[:, None]
+        there, apart = rows[has[rows] > 0], has[tried] > 0
+        usual = shares[there].mean(axis=0) if len(there) else np.ones(len(classes))
+        said = plain = np.tile(usual, (len(answers.codes), 1))
+        left_out = np.tile(usual, (len(tried), 1))
+        if len(there) >= FEWEST and len(classes) > 1:
+            said, plain, left_out[apart] = _fitted(answers, shares, there, tried[apart], order)
+        parts.append([classes[found.argmax(axis=1)] for found in (said, plain, left_out)])
+    said, plain, left_out = (np.stack(part, axis=1) for part in zip(*parts, strict=True))
     return (
-        _as_patterns(yes[0], patterns, answers.target),
-        _as_patterns(yes[1], patterns, answers.target),
-        _as_patterns(yes[2], patterns, known[tried]),
+        _as_patterns(said, patterns, answers.target),
+        _as_patterns(plain, patterns, answers.target),
+        _as_patterns(left_out, patterns, known[tried]),
     )
 
 
-def _as_patterns(yes: NDArray[np.bool_], patterns: NDArray[np.int64], due: FloatArray) -> FloatArray:
-    """The class (combinations × classes) that stands for these labels, without those that the right answers (``due``)
-    lack; the last, where none does."""
-    digits = 3 ** np.arange(patterns.shape[1])
-    keys = np.where(patterns < 0, 2, patterns) @ digits
-    said = np.where(patterns[due[:, :-1].argmax(axis=1)] < 0, 2, yes) @ digits
-    order = np.argsort(keys)
-    place = order[np.minimum(np.searchsorted(keys[order], said), len(keys) - 1)]
-    return np.asarray(np.eye(len(keys) + 1)[np.where(keys[place] == said, place, len(keys))])
+def _as_patterns(said: NDArray[np.int64], patterns: NDArray[np.int64], due: FloatArray) -> FloatArray:
+    """The class (combinations × classes) that stands for what is said at each place, but for those that the right
+    answers (``due``) lack; the last, where none does."""
+    lacking = patterns[due[:, :-1].argmax(axis=1)]
+    both = np.concatenate([patterns, np.where(lacking < 0, lacking, said)])
+    _, key = np.unique(both, axis=0, return_inverse=True)
+    key, size = key.ravel(), len(patterns)
+    place = np.full(key.max() + 1, size)
+    place[key[:size]] = np.arange(size)
+    return np.asarray(np.eye(size + 1)[place[key[size:]]])
