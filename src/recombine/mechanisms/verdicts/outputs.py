@@ -87,15 +87,9 @@ class Output:
 
 
 def worst(outputs: Sequence[Output]) -> int | None:
-    """The place of the output with the worst verdict and, of these, the gap that is clearly the largest or, where none
-    is clear, that may be; none where none is judged."""
-
-    def order(i: int) -> tuple[int, float]:
-        verdict, gap = outputs[i].verdict, outputs[i].gap
-        return WORST.index(verdict), -float(np.nan_to_num(gap.low if verdict in BAD else gap.high))
-
-    judged = any(o.verdict != UNJUDGED for o in outputs)
-    return min(range(len(outputs)), key=order) if judged else None
+    """The place of the output with the worst verdict and, of these, the largest gap; none where none is judged."""
+    order = [(WORST.index(o.verdict), -float(np.nan_to_num(o.gap.mean)), i) for i, o in enumerate(outputs)]
+    return min(order)[2] if any(o.verdict != UNJUDGED for o in outputs) else None
 
 
 def decided_by_one(whole: MeasureResult, outputs: Sequence[Output]) -> bool:
