@@ -99,20 +99,19 @@ def measure(
         asked = ask(task, combinations, count, seed, places)
         found = answers_of(ensemble, task, asked, batch_size, seed)
         others = _others(against, task, asked, batch_size, seed, found.kind)
-        alike = {"no_rules": found.no_rules, "fitted": fitted, "margin": margin, "seed": seed}
+        alike: dict[str, Any] = {"no_rules": found.no_rules, "fitted": fitted, "margin": margin, "seed": seed}
         outputs = [
             Output.of(i, one if isinstance(one, str) else judge(one, noise=noise, parts=len(found.each), **alike))
             for i, one in enumerate(found.each, 1)
         ]
         settings = {"count": asked.count or count, "combinations": combinations, "factors": list(task.space.names)}
-        judged = partial(
-            _judged, found, others, noise=noise, units=partial(spreads, task, places=places), settings=settings, **alike
-        )
+        units = partial(spreads, task, places=places)
+        judged = partial(_judged, found, others, noise=noise, units=units, settings=settings, **alike)
         of = worst(outputs) if found.whole is None else None
-        first = judged(of)
+        first = judged(of=of)
         if of is None and decided_by_one(first, outputs):
             of = worst(outputs)
-            first = judged(of)
+            first = judged(of=of)
         members = len(ensemble)
         if first.verdict in FAILING:
             usable = ensemble.select(list(first.answers.members))
@@ -120,11 +119,11 @@ def measure(
     notes = [*ignored, *asked.notes, *found.notes, *outputs_note(outputs, found.kind == "number")]
     if members == 1 and not isinstance(model, Ensemble):
         notes.append("One model has no members to vary over: intervals are over combinations or examples.")
-    return with_outputs(judged(of, extra=extra, left_out=left_out, notes=notes), outputs, of)
+    return with_outputs(judged(of=of, extra=extra, left_out=left_out, notes=notes), outputs, of)
 
 
 def _judged(
-    found: Answered, others: Mapping[str, Answered], of: int | None, *, noise: float | None,
+    found: Answered, others: Mapping[str, Answered], *, of: int | None, noise: float | None,
     units: Callable[[int], FloatArray], **more: Any,
 ) -> MeasureResult:  # fmt: skip
     """What is judged of the whole, beside others, or of one of several outputs (``of``: its place). ``units``: the

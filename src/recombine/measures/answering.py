@@ -97,8 +97,8 @@ def _with_examples(task: FixedTask, points: Points, name: str, notes: list[str])
     has = np.isin(task.space.index(points), task._index.numpy())
     if not has.all():
         count = int((~has).sum())
-        have = f"{name} combination has no example and was" if count == 1 else f"{name} combinations have no example and were"
-        notes.append(f"{count:,} {have} left out.")
+        have = "combination has no example and was" if count == 1 else "combinations have no example and were"
+        notes.append(f"{count:,} {name} {have} left out.")
     return points[has]
 
 
@@ -123,6 +123,10 @@ def _some_of_each(cells: NDArray[np.int64], most: int, rng: np.random.Generator)
     kept = np.zeros(len(cells), dtype=bool)
     kept[order] = np.arange(len(cells)) - starts[cells[order]] < most
     return kept
+
+
+_Both = tuple[Reader, Reader | None]
+"""What has read the rows that are asked about, and what has read those of training."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -160,39 +164,43 @@ def answers_of(ensemble: Ensemble, task: Task, asked: Asked, batch_size: int, se
         shown = replace(asked, rows=rows[kept], cells=cells[kept])
         trained = _read([], ensemble, task, shown, batch_size, seed)
     readers = _read([reader.another() for reader in trained], ensemble, task, asked, batch_size, seed)
-    known = trained or [None] * len(readers)
-    if not readers[0].cells or not (known[0] is None or known[0].cells):
+    both: list[_Both] = [(reader, trained[i] if trained else None) for i, reader in enumerate(readers)]
+    (first, known), *each = both
+    if not _has_labels(first, known):
         raise InputError("no row that is asked about, or none of training, has a label of an answer.")
+    at = first.known(asked.seen, known)
+    notes = [first.form.said] if first.form.said else []
+    whole, no_rules, apart = None, None, not _as_a_whole(both, asked.seen, at)
+    if not at.all():
+        notes.append(
+            f"{int((~at).sum()):,} of {len(at):,} combinations lack the label of an output or have it in no training "
+            + ("row: outputs are judged by themselves alone." if apart else "row and are left out of the whole.")
+        )
+    if not apart:
+        whole, no_rules = first.answers(ensemble, task, asked, known)
     found: list[Answers | str] = []
-    no_rules: str | None = None
-    at = readers[0].known(asked.seen, known[0])
-    apart = not _as_a_whole(readers, known, asked.seen, at)
-    for reader, theirs in list(zip(readers, known, strict=True))[apart:]:
-        if not reader.cells or not (theirs is None or theirs.cells):
+    for reader, theirs in each:
+        if _has_labels(reader, theirs):
+            answers, reason = reader.answers(ensemble, task, asked, theirs)
+            no_rules = no_rules or reason
+            found.append(answers)
+        else:
             found.append(NO_TRAINING if reader.cells else NO_LABEL)
-            continue
-        answers, reason = reader.answers(ensemble, task, asked, theirs)
-        no_rules = no_rules or reason
-        found.append(answers)
-    lacking = "" if at.all() else (
-        f"{int((~at).sum()):,} of {len(at):,} combinations lack the label of an output or have it in no training row"
-        + (": outputs are judged by themselves alone." if apart else " and are left out of the whole.")
-    )  # fmt: skip
-    said = [readers[0].form.said, lacking]
-    return Answered(None if apart else found.pop(0), found, no_rules, [note for note in said if note])
+    return Answered(whole, found, no_rules, notes)
 
 
-def _as_a_whole(
-    readers: Sequence[Reader], trained: Sequence[Reader | None], seen: NDArray[np.bool_], at: NDArray[np.bool_]
-) -> bool:
+def _has_labels(reader: Reader, trained: Reader | None) -> bool:
+    return bool(reader.cells) and (trained is None or bool(trained.cells))
+
+
+def _as_a_whole(both: Sequence[_Both], seen: NDArray[np.bool_], at: NDArray[np.bool_]) -> bool:
     """Whether answers are judged as a whole, by the first of the readers, or each output by itself alone: where most
     combinations of either side are left (``at``) and, of labels of yes and no, each is known in training and there."""
-    whole, *each = readers
-    sides = [side for side in (seen, ~seen) if (side & (whole.rows > 0)).any()]
-    if any(float(at[side & (whole.rows > 0)].mean()) < MOST_OF for side in sides):
+    (whole, _), *each = both
+    sides = [side & (whole.rows > 0) for side in (seen, ~seen) if (side & (whole.rows > 0)).any()]
+    if any(float(at[side].mean()) < MOST_OF for side in sides):
         return False
-    there = all((side & at & (one.rows > 0)).any() for one in each for side in sides)
-    return there and all(theirs is None or len(theirs.cells) > 0 for theirs in trained)
+    return all(_has_labels(*one) and all((side & at & (one[0].rows > 0)).any() for side in sides) for one in each)
 
 
 def _read(

@@ -136,7 +136,7 @@ class Reader(ABC):
         theirs = np.zeros_like(own) if theirs is None else theirs
         untrained = seen & (theirs > 0).any(axis=1) & ((own > 0) & (theirs == 0)).any(axis=1)
         there = own + theirs > 0
-        return asked & ~untrained & (there.any(axis=1) if self.may_lack else there.all(axis=1))
+        return np.asarray(asked & ~untrained & (there.any(axis=1) if self.may_lack else there.all(axis=1)))
 
     def _shown(self, asked: Asked, known: NDArray[np.bool_]) -> Points | None:
         """All combinations that training showed, without those that count as unseen here."""

@@ -195,8 +195,8 @@ class MeasureResult(Result):
 
     @cached_property
     def _recall_of(self) -> int | None:
-        """The class whose recall is said: the rare one of two, or of several the one that unseen rows get least. None of
-        several labels, each of which is judged by itself."""
+        """The class whose recall is said: the rare one of two, or of several the one that unseen rows get least.
+        None of several labels or a sequence, which is no class of its own."""
         answers, trained = self.answers, self.answers.trained
         if answers.patterns is not None:
             return None
