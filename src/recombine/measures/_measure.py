@@ -51,7 +51,8 @@ def measure(
 
     Targets that are one-hot rows, chances of classes or labels of yes and no are judged as such; the loss of the task
     says what outputs are, and a note how they were compared. Rows and places of sequences that it ignores, such as
-    padding with −100, are left out.
+    padding with −100, are left out. Of several numbers or labels in an answer some may be missing (NaN); each output is
+    judged by itself, too (`MeasureResult.outputs_frame`).
 
     A member counts as fitted if its training error is at most ``fitted`` above the noise and below what always giving
     the same answer costs; others are set aside and counted. ``margin`` is the gap up to which a learner counts as
