@@ -194,8 +194,17 @@ def test_an_output_without_labels_is_told_and_the_other_is_judged(labels, where,
     assert (found.output, found.verdict, found.unseen.mean) == (1, found.outputs[0].verdict, 0)
     assert found.verdict in ("composes", "unclear")
     assert found.outputs[1].verdict == verdict
-    assert found.outputs[1].why.startswith("it has no label")
-    assert "output 2 has no label" in found.sentence()
+    assert found.outputs[1].why.startswith("no label")
+    told = "has no label on" if verdict == "nothing unseen" else "cannot be judged (no label in"
+    assert f"output 2 {told}" in found.sentence()
+
+
+def test_an_output_that_is_always_the_same_in_training_hides_no_other():
+    found = several(
+        torch.cat([SUMS, torch.ones(len(SUMS), 1)], 1), torch.cat([SUMS, torch.ones(len(SUMS), 1)], 1), None
+    )
+    assert [o.verdict for o in found.outputs] == ["composes", "composes", "not judged"]
+    assert (found.verdict, found.outputs[2].why[:26]) == ("composes", "every training answer is t")
 
 
 def test_where_no_output_has_labels_in_training_that_is_an_error():

@@ -19,7 +19,6 @@ from recombine.measures.gaps import _evaluate
 from recombine.measures.reader import Reader
 from recombine.measures.readers import reader_for, readers_one_by_one
 from recombine.mechanisms import Answers
-from recombine.mechanisms.verdicts.outputs import NO_TRAINING
 from recombine.space import Points
 from recombine.tasks import FixedTask, Task
 from recombine.training import Ensemble
@@ -31,7 +30,7 @@ MOST_ROWS = 100_000
 """Rows of a fixed set that are asked, and trained rows that are looked at; of more, so many are drawn."""
 MOST_OF = 0.75
 """Share of the combinations of either side that have to be left for answers to be judged as a whole."""
-NO_LABEL = "it has no label in the rows that are asked about"
+NO_TRAINING, NO_LABEL = "no label in training", "no label in the rows that are asked about"
 
 
 @dataclass(frozen=True, eq=False)
@@ -180,12 +179,16 @@ def answers_of(ensemble: Ensemble, task: Task, asked: Asked, batch_size: int, se
         whole, no_rules = first.answers(ensemble, task, asked, known)
     found: list[Answers | str] = []
     for reader, theirs in each:
-        if _has_labels(reader, theirs):
-            answers, reason = reader.answers(ensemble, task, asked, theirs)
-            no_rules = no_rules or reason
-            found.append(answers)
-        else:
+        if not _has_labels(reader, theirs):
             found.append(NO_TRAINING if reader.cells else NO_LABEL)
+            continue
+        try:
+            answers, reason = reader.answers(ensemble, task, asked, theirs)
+        except InputError as error:  # That its training answers are all the same says the reader of numbers.
+            found.append(str(error).rstrip("."))
+            continue
+        no_rules = no_rules or reason
+        found.append(answers)
     return Answered(whole, found, no_rules, notes)
 
 

@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from recombine.mechanisms.verdicts.result import MeasureResult
 
 UNJUDGED = "not judged"
-NO_TRAINING, NO_UNSEEN = "it has no label in training", "it has no label on unseen combinations"
+NO_UNSEEN = "no label on unseen combinations"
 SAID = {
     "fails": ("fails", "fail"),
     "partly": ("composes in part", "compose in part"),
@@ -26,7 +26,7 @@ SAID = {
     "composes": ("composes", "compose"),
     "nothing seen": ("has no label on seen combinations", "have no label on seen combinations"),
     "nothing unseen": ("has no label on unseen combinations", "have no label on unseen combinations"),
-    UNJUDGED: ("has no label in training", "have no label in training"),
+    UNJUDGED: ("cannot be judged", "cannot be judged"),
 }
 """Verdicts, the worst first, of one output and of several."""
 WORST = tuple(SAID)
@@ -66,7 +66,8 @@ class Output:
         sides = [f"{share(error.mean)} on {side}" for side, error in (("unseen", self.unseen), ("seen", self.seen))
                  if np.isfinite(error.mean)]  # fmt: skip
         errors = f" (error {', '.join(sides)} combinations)" * bool(sides)
-        return f"output {self.number} {SAID[self.verdict][0]}{errors}"
+        why = f" ({self.why})" * (self.verdict == UNJUDGED)
+        return f"output {self.number} {SAID[self.verdict][0]}{errors}{why}"
 
     def to_dict(self) -> dict[str, Any]:
         """One row of `MeasureResult.outputs_frame`."""
@@ -95,8 +96,10 @@ def worst(outputs: Sequence[Output]) -> int | None:
 def decided_by_one(whole: MeasureResult, outputs: Sequence[Output]) -> bool:
     """Whether one output says more than the whole: where this is not fitted and each of them is, or is unclear and one
     of them is not fitted."""
-    unfit = [o.verdict in ("not fitted", UNJUDGED) for o in outputs]
-    return bool(outputs) and whole.verdict == ("unclear" if any(unfit) else "not fitted")
+    found = {o.verdict for o in outputs}
+    if whole.verdict == "unclear":
+        return "not fitted" in found
+    return bool(outputs) and whole.verdict == "not fitted" and not found & {"not fitted", UNJUDGED}
 
 
 def with_outputs(whole: MeasureResult, outputs: Sequence[Output], of: int | None) -> MeasureResult:
@@ -136,13 +139,14 @@ def outputs_note(outputs: Sequence[Output], numbers: bool) -> list[str]:
 
 def _grouped(outputs: Sequence[Output]) -> str:
     """Outputs by verdict, the worst first."""
-    said = {verdict: [o.number for o in outputs if o.verdict == verdict] for verdict in WORST}
-    if len(outputs) in map(len, said.values()):
+    said: dict[str, list[int]] = {}
+    for o in sorted(outputs, key=lambda o: WORST.index(o.verdict)):
+        said.setdefault(o.verdict if o.verdict != UNJUDGED else o.why, []).append(o.number)
+    if len(said) == 1 and outputs[0].verdict != UNJUDGED:
         every = "both" if len(outputs) == 2 else f"all {len(outputs)}"
         return f"{every} {SAID[outputs[0].verdict][1]}"
-    return "; ".join(
-        f"output{'s' * (len(of) > 1)} {_listed(of)} {SAID[verdict][len(of) > 1]}" for verdict, of in said.items() if of
-    )
+    told = ((of, SAID.get(verdict, (f"cannot be judged ({verdict})",) * 2)) for verdict, of in said.items())
+    return "; ".join(f"output{'s' * (len(of) > 1)} {_listed(of)} {words[len(of) > 1]}" for of, words in told)
 
 
 def _listed(numbers: Sequence[int]) -> str:
