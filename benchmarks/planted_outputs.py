@@ -54,6 +54,16 @@ class Outputs:
         """Which labels are missing."""
         return self.rng.random(self.right.shape) < self.rng.uniform(least, most)
 
+    def lacked(self, share: float = 0.5) -> Any:
+        """The same of whole combinations, other ones for each of the answers; no level lacks a label altogether, and
+        three unseen combinations have it."""
+        hidden = self.hidden.ravel()
+        while True:
+            gone = self.rng.random((SIDE**2, self.answers)) < share
+            known = (~gone & ~hidden[:, None]).reshape(SIDE, SIDE, -1)
+            if known.any(0).all() and known.any(1).all() and (~gone[hidden]).sum(0).min() >= 3:
+                return gone[self.codes @ [SIDE, 1]]
+
     def measured(self, targets: Any, said: Any, loss: Any, **more: Any) -> Any:
         rows = torch.arange(len(self.codes))[:, None].float()
         outputs, told = torch.as_tensor(said, dtype=torch.float32), torch.as_tensor(targets, dtype=torch.float32)
@@ -72,19 +82,19 @@ def over_labels(loss: Callable[..., torch.Tensor], missing: Callable[[torch.Tens
     return masked
 
 
-def numbers(rng: np.random.Generator, fails: bool) -> Any:
+def numbers(rng: np.random.Generator, fails: bool, gone: Callable[[Outputs], Any] = Outputs.gone) -> Any:
     """Labels that are missing are no numbers, or one number that stands for none."""
     table = Outputs(rng)
-    gone, mark = table.gone(), float(rng.choice([np.nan, -999.0]))
+    gone, mark = gone(table), float(rng.choice([np.nan, -999.0]))
     loss = over_labels(nn.functional.mse_loss, torch.isnan if np.isnan(mark) else lambda y: y == mark)
     said = table.dealt() if fails else table.right
     return table.measured(np.where(gone, mark, table.noisy()), said, loss)
 
 
-def labels(rng: np.random.Generator, fails: bool) -> Any:
+def labels(rng: np.random.Generator, fails: bool, gone: Callable[[Outputs], Any] = Outputs.gone) -> Any:
     """Labels of yes and no that are missing are no numbers, or −1."""
     table = Outputs(rng)
-    gone, mark = table.gone(), float(rng.choice([np.nan, NO_LABEL]))
+    gone, mark = gone(table), float(rng.choice([np.nan, NO_LABEL]))
     loss = over_labels(nn.functional.binary_cross_entropy_with_logits, lambda y: torch.isnan(y) | (y == NO_LABEL))
     yes = (table.right > 0).astype(float)
     flip = rng.random(yes.shape) < rng.uniform(0, 0.05)
@@ -110,6 +120,59 @@ def several_labels_with_missing_ones(rng: np.random.Generator) -> Planted:
 @learner
 def failing_labels_with_missing_ones(rng: np.random.Generator) -> Planted:
     return Planted(labels(rng, True), FAILS)
+
+
+@learner
+def numbers_that_whole_combinations_lack(rng: np.random.Generator) -> Planted:
+    return Planted(numbers(rng, False, Outputs.lacked), ("composes", "unclear"))
+
+
+@learner
+def failing_numbers_that_whole_combinations_lack(rng: np.random.Generator) -> Planted:
+    return Planted(numbers(rng, True, Outputs.lacked), FAILS)
+
+
+@learner
+def labels_that_whole_combinations_lack(rng: np.random.Generator) -> Planted:
+    return Planted(labels(rng, False, Outputs.lacked), ("composes", "unclear"))
+
+
+@learner
+def failing_labels_that_whole_combinations_lack(rng: np.random.Generator) -> Planted:
+    return Planted(labels(rng, True, Outputs.lacked), FAILS)
+
+
+@learner
+def one_number_that_fails_of_those_that_whole_combinations_lack(rng: np.random.Generator) -> Planted:
+    table = Outputs(rng)
+    targets = np.where(table.lacked(), np.nan, table.noisy())
+    return Planted(table.measured(targets, table.dealt([0]), nn.MSELoss()), FAILS)
+
+
+@learner
+def one_number_by_chance_of_those_that_whole_combinations_lack(rng: np.random.Generator) -> Planted:
+    """Of one of the numbers it knows nothing: it says that of any row."""
+    table = Outputs(rng)
+    targets, said = np.where(table.lacked(), np.nan, table.noisy()), table.right.copy()
+    said[:, 0] = rng.permutation(said[:, 0])
+    return Planted(table.measured(targets, said, nn.MSELoss()), ("not fitted",))
+
+
+@learner
+def numbers_one_of_which_is_never_known_where_unseen(rng: np.random.Generator) -> Planted:
+    table = Outputs(rng)
+    targets = table.noisy()
+    targets[table.unseen, 0] = np.nan
+    return Planted(table.measured(targets, table.right, nn.MSELoss()), ("composes", "unclear"))
+
+
+@learner
+def labels_that_add_up_each_by_itself(rng: np.random.Generator) -> Planted:
+    """Each label is told by one factor, so that a simple rule knows as much."""
+    table = Outputs(rng)
+    places, told = rng.integers(2, size=table.answers), rng.integers(2, size=(table.answers, SIDE))
+    yes = told[np.arange(table.answers), table.codes[:, places]].astype(float)
+    return Planted(table.measured(yes, 8 * yes - 4, nn.BCEWithLogitsLoss()), ("composes", "unclear"))
 
 
 @learner

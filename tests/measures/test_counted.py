@@ -132,6 +132,9 @@ def several(targets, said, loss):
     return measure(lambda rows: said[rows[:, 0].long()], task)
 
 
+BINARY = over_labels(F.binary_cross_entropy_with_logits, torch.isnan)
+
+
 @pytest.mark.parametrize(
     ("mark", "loss"),
     [(torch.nan, nn.MSELoss()), (-999.0, over_labels(F.mse_loss, lambda y: y == -999))],
@@ -143,7 +146,7 @@ def test_numbers_that_are_missing_in_part_of_a_row_are_left_out(mark, loss):
     assert (right.unseen.mean, right.seen.mean, *right.noise) == (0, 0, 0, 0)
     assert any(f"{int((GONE & ~GONE.all(1, True)).sum())} of" in note for note in right.notes)
     alone = several(targets[:, :1], SUMS[:, :1], loss)
-    assert any(f"1 {alone.verdict} (error" in note for note in right.notes)
+    assert right.outputs[0].verdict == alone.verdict
     assert several(targets, DEALT, loss).verdict == "fails"
 
 
@@ -173,14 +176,67 @@ def test_a_label_that_training_lacks_is_not_seen_by_itself():
     said[away, 1] += 9
     found = several(targets, said, nn.MSELoss())
     assert (found.verdict, found.seen.mean) == ("composes", 0)
-    (each,) = (note for note in found.notes if "; 2 " in note)
-    assert "1 composes" in each
-    assert "2 composes" not in each
-    assert each.count("0.00 on seen ones") == 2
-    with pytest.raises(InputError, match="number 2 of the 2"):
-        several(SUMS.masked_fill(torch.tensor([False, True]), torch.nan), SUMS, None)
-    with pytest.raises(InputError, match="no unseen combination has all labels"):
-        several(SUMS.masked_fill(~SEEN[:, None] & torch.tensor([False, True]), torch.nan), SUMS, None)
+    assert [o.verdict for o in found.outputs].index("composes") == 0
+    assert found.outputs[1].verdict != "composes"
+    assert [o.seen.mean for o in found.outputs] == [0, 0]
+
+
+AWAY = torch.tensor([False, True])
+
+
+@pytest.mark.parametrize(
+    ("labels", "where", "verdict"),
+    [(True, SEEN, "not judged"), (False, ~SEEN, "nothing unseen"), (False, SEEN | ~SEEN, "not judged")],
+)
+def test_an_output_without_labels_is_told_and_the_other_is_judged(labels, where, verdict):
+    targets, said, loss = (YES, 8 * YES - 4, BINARY) if labels else (SUMS, SUMS, nn.MSELoss())
+    found = several(targets.masked_fill(where[:, None] & AWAY, torch.nan), said, loss)
+    assert (found.output, found.verdict, found.unseen.mean) == (1, found.outputs[0].verdict, 0)
+    assert found.verdict in ("composes", "unclear")
+    assert found.outputs[1].verdict == verdict
+    assert found.outputs[1].why.startswith("no label")
+    told = "has no label on" if verdict == "nothing unseen" else "cannot be judged (no label in"
+    assert f"output 2 {told}" in found.sentence()
+
+
+def test_an_output_that_is_always_the_same_in_training_hides_no_other():
+    found = several(
+        torch.cat([SUMS, torch.ones(len(SUMS), 1)], 1), torch.cat([SUMS, torch.ones(len(SUMS), 1)], 1), None
+    )
+    assert [o.verdict for o in found.outputs] == ["composes", "composes", "not judged"]
+    assert (found.verdict, found.outputs[2].why[:26]) == ("composes", "every training answer is t")
+
+
+def test_where_no_output_has_labels_in_training_that_is_an_error():
+    with pytest.raises(InputError, match="no row that is trained on has a label"):
+        several(SUMS.masked_fill(SEEN[:, None], torch.nan), SUMS, None)
+
+
+def test_the_whole_says_what_its_worst_output_says_where_most_combinations_lack_one():
+    place = (CODES[:, 0] + 3 * CODES[:, 1]) % 5
+    targets = SUMS.masked_fill(torch.stack([place < 2, (place > 1) & (place < 4)], 1), torch.nan)
+    right = several(targets, SUMS, nn.MSELoss())
+    assert (right.verdict, [o.verdict for o in right.outputs]) == ("composes", ["composes", "composes"])
+    assert "both compose" in right.sentence()
+    one = several(targets, torch.stack([SUMS[:, 0], DEALT[:, 1]], 1), nn.MSELoss())
+    assert (one.verdict, one.output, [o.verdict for o in one.outputs]) == ("fails", 2, ["composes", "fails"])
+    assert "output 2 fails; output 1 composes" in one.sentence()
+    assert (one.unseen.mean, one.to_dict()["output"]) == (one.outputs[1].unseen.mean, 2)
+    frame = one.outputs_frame()
+    assert frame["verdict"].to_list() == ["composes", "fails"]
+    assert frame.row(1, named=True)["gap"] == one.gap.mean
+    drawn = SUMS[torch.randperm(len(SUMS), generator=torch.Generator().manual_seed(6))]
+    nothing = several(targets, torch.stack([SUMS[:, 0], drawn[:, 1]], 1), nn.MSELoss())
+    assert (nothing.verdict, nothing.output) == ("not fitted", 2)
+
+
+def test_adding_up_is_fitted_to_each_of_several_labels():
+    yes = torch.stack([(CODES[:, 0] % 2), (CODES[:, 1] > 1), (CODES[:, 1] % 2)], 1).float()
+    found = several(yes, 8 * yes - 4, BINARY)
+    assert found.verdict == "composes"
+    assert (found.comparison.adding.error.mean, found.comparison.adding.seen) == (0, 0)
+    assert not any("knows a rule" in note for note in found.notes)
+    assert "Recall" not in found.sentence()
 
 
 def test_a_class_of_no_share_is_no_label_that_is_missing():
@@ -196,5 +252,5 @@ def test_a_whole_composes_in_part_where_one_of_its_numbers_does_not():
     said[~SEEN, 4] += 1.4 * (CODES[~SEEN].sum(1) % 2 - 0.5)
     found = several(noisy, said, nn.MSELoss())
     assert (found.verdict, found.gap.mean < 0.05) == ("partly", True)
-    assert "number 5 of 5 does not compose" in found.sentence()
+    assert "By itself output 5 fails" in found.sentence()
     assert several(noisy, right, nn.MSELoss()).verdict == "composes"

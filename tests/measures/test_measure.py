@@ -261,7 +261,7 @@ def test_combinations_without_examples_are_left_out_and_said():
     keep[int((~SEEN).nonzero()[0])] = False
     task = FixedTask(SPACE, TRAIN, ~TRAIN, ONE_HOT[keep], CODES.sum(1)[keep], CODES[keep], loss=cross_entropy)
     result = measure(Table(scores(CODES.sum(1))), task)
-    assert "1 unseen combinations have no example and were left out." in result.notes
+    assert "1 unseen combination has no example and was left out." in result.notes
     few = measure(Table(scores(CODES.sum(1))), sums(), combinations=5)
     assert len(few.answers.codes) == 10
 
@@ -435,7 +435,7 @@ def test_each_of_several_numbers_counts_by_its_own_spread():
         task = FixedTask(SPACE, TRAIN, ~TRAIN, ONE_HOT, torch.stack([size * sum_, apart], 1), CODES, loss=squared_error)
         found = measure(Table(torch.stack([size * sum_, by_heart], 1)), task)
         assert found.verdict == "unclear"  # seen combinations have training rows alone
-        assert "1 composes (error 0.00 on unseen ones, 0.00 on seen ones); 2 unclear (error 3." in found.notes[0]
+        assert "output 1 composes (error 0.00 on unseen, 0.00 on seen combinations); output 2 is un" in found.notes[0]
         off.append(found.unseen.low)
         assert measure(Table(torch.stack([size * sum_, apart], 1)), task).verdict == "composes"
     assert off[0] > 0.5

@@ -139,9 +139,9 @@ def test_labels_are_yes_or_no_and_each_is_judged_by_itself(loss, whole):
     wrong = asked(targets, off, loss)
     assert wrong.verdict == "fails"
     assert wrong.scores()["unseen"]["right one by one"] == pytest.approx(2 / 3)
-    assert "by itself: 1 composes" in wrong.notes[1]
-    assert "2 fails" in wrong.notes[1]
-    assert "3 composes" in wrong.notes[1]
+    assert [o.verdict for o in wrong.outputs] == ["composes", "fails", "composes"]
+    assert "output 2 fails (error 1.00 on unseen" in wrong.notes[1]
+    assert "By itself output 2 fails; outputs 1 and 3 compose." in wrong.sentence()
 
 
 def own_hinge(outputs, targets):

@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-import math
-from collections.abc import Callable, Mapping, Sequence
-from dataclasses import replace
+from collections.abc import Callable, Mapping
 from functools import partial
 from pathlib import Path
 from typing import Any
@@ -12,16 +10,16 @@ from typing import Any
 import numpy as np
 
 from recombine.errors import InputError
-from recombine.measures.answering import Asked, answers_of, ask
+from recombine.measures.answering import Answered, Asked, answers_of, ask
 from recombine.measures.as_ensemble import as_ensemble
 from recombine.measures.counted import what_counts
 from recombine.measures.probes_of_model import redundant_influence, reentanglement, superposed, taken
 from recombine.measures.read_numbers import spreads
 from recombine.mechanisms import Answers, Finding, MeasureResult, measure_estimator
 from recombine.mechanisms._judge import FITTED, MARGIN, judge
-from recombine.mechanisms.answers.names import share
 from recombine.mechanisms.causes.evidence import FAILING
-from recombine.statistics import Over
+from recombine.mechanisms.verdicts.outputs import Output, decided_by_one, outputs_note, with_outputs, worst
+from recombine.statistics import FloatArray, Over
 from recombine.tasks import Task
 from recombine.training import Ensemble
 
@@ -53,7 +51,8 @@ def measure(
 
     Targets that are one-hot rows, chances of classes or labels of yes and no are judged as such; the loss of the task
     says what outputs are, and a note how they were compared. Rows and places of sequences that it ignores, such as
-    padding with −100, are left out.
+    padding with −100, are left out. Of several numbers or labels in an answer some may be missing (NaN); each output is
+    judged by itself, too (`MeasureResult.outputs_frame`).
 
     A member counts as fitted if its training error is at most ``fitted`` above the noise and below what always giving
     the same answer costs; others are set aside and counted. ``margin`` is the gap up to which a learner counts as
@@ -99,43 +98,42 @@ def measure(
     with as_ensemble(model, task) as ensemble:
         task, places, ignored = what_counts(ensemble, task)
         asked = ask(task, combinations, count, seed, places)
-        answers, reason, each, compared = answers_of(ensemble, task, asked, batch_size, seed)
-        others = _others(against, task, asked, batch_size, seed, answers.kind)
-        by_itself = [
-            judge(one, no_rules=reason, fitted=fitted, margin=margin, noise=noise, seed=seed, parts=len(each))
-            for one in each
+        found = answers_of(ensemble, task, asked, batch_size, seed)
+        others = _others(against, task, asked, batch_size, seed, found.kind)
+        alike: dict[str, Any] = {"no_rules": found.no_rules, "fitted": fitted, "margin": margin, "seed": seed}
+        outputs = [
+            Output.of(i, one if isinstance(one, str) else judge(one, noise=noise, parts=len(found.each), **alike))
+            for i, one in enumerate(found.each, 1)
         ]
-        if noise is not None and answers.classes is None:
-            noise *= float(np.sqrt(np.mean(spreads(task, answers.target.shape[1], places) ** -2.0)))
-        judged = partial(
-            judge, answers, others=others, no_rules=reason, fitted=fitted, margin=margin, noise=noise, seed=seed,
-            settings={"count": asked.count or count, "combinations": combinations, "factors": list(task.space.names)},
-        )  # fmt: skip
-        first, members = judged(), len(ensemble)
+        settings = {"count": asked.count or count, "combinations": combinations, "factors": list(task.space.names)}
+        units = partial(spreads, task, places=places)
+        judged = partial(_judged, found, others, noise=noise, units=units, settings=settings, **alike)
+        of = worst(outputs) if found.whole is None else None
+        first = judged(of=of)
+        if of is None and decided_by_one(first, outputs):
+            of = worst(outputs)
+            first = judged(of=of)
+        members = len(ensemble)
         if first.verdict in FAILING:
             usable = ensemble.select(list(first.answers.members))
-            _look_inside(usable, task, first.answers, extra, left_out, seed, min(1024, batch_size))
-    notes = [*ignored, *asked.notes, *filter(None, [compared]), *_each(by_itself)]
+            _look_inside(usable, task, first.answers, extra, left_out, seed, min(1024, batch_size), of)
+    notes = [*ignored, *asked.notes, *found.notes, *outputs_note(outputs, found.kind == "number")]
     if members == 1 and not isinstance(model, Ensemble):
         notes.append("One model has no members to vary over: intervals are over combinations or examples.")
-    return _in_all_parts(judged(extra=extra, left_out=left_out, notes=notes), by_itself)
+    return with_outputs(judged(of=of, extra=extra, left_out=left_out, notes=notes), outputs, of)
 
 
-def _in_all_parts(whole: MeasureResult, by_itself: Sequence[MeasureResult]) -> MeasureResult:
-    """The result of the whole; who composes as a whole, or may, and not in each of several numbers or labels does so in
-    part: where its gap is clearly above the margin by itself. What is unclear as a whole, and not for what is to be
-    looked at first, is so where one of them fails."""
-    margin = whole.settings["margin"]
-    told = {"composes": FAILING, "unclear": () if whole.look else ("fails",)}.get(whole.verdict, ())
-    bad = [i for i, one in enumerate(by_itself, 1) if one.verdict in told and one.gap.low > margin]
-    if not bad:
-        return whole
-    what = "label" if by_itself[0].answers.kind == "class" else "number"
-    which = f"by itself {what} {bad[0]} of {len(by_itself)} does" if len(bad) == 1 else (
-        f"by themselves {what}s {' and '.join(map(str, bad))} of {len(by_itself)} do"
-    )  # fmt: skip
-    start = "as a whole it composes" if whole.verdict == "composes" else "whether it does as a whole is not clear"
-    return replace(whole, verdict="partly", why=f"{start}, but {which} not compose")
+def _judged(
+    found: Answered, others: Mapping[str, Answered], *, of: int | None, noise: float | None,
+    units: Callable[[int], FloatArray], **more: Any,
+) -> MeasureResult:  # fmt: skip
+    """What is judged of the whole, beside others, or of one of several outputs (``of``: its place). ``units``: the
+    spread of each of so many numbers of an answer."""
+    answers = found.of(of)
+    if of is None and noise is not None and answers.classes is None:
+        noise *= float(np.sqrt(np.mean(units(answers.target.shape[1]) ** -2.0)))
+    beside = {name: other.of(of) for name, other in others.items()}
+    return judge(answers, others=beside, noise=noise, parts=1 if of is None else len(found.each), **more)
 
 
 def _is_table(model: Any) -> bool:
@@ -145,12 +143,12 @@ def _is_table(model: Any) -> bool:
     return hasattr(model, "columns") and not (callable(model) or hasattr(model, "predict"))
 
 
-def _others(against: Any, task: Task, asked: Asked, batch_size: int, seed: int, kind: str) -> dict[str, Answers]:
+def _others(against: Any, task: Task, asked: Asked, batch_size: int, seed: int, kind: str) -> dict[str, Answered]:
     named = {} if against is None else against if isinstance(against, Mapping) else {"the other model": against}
     found = {}
     for name, model in named.items():
         with as_ensemble(model, task) as ensemble:
-            answers, *_ = answers_of(ensemble, task, asked, batch_size, seed)
+            answers = answers_of(ensemble, task, asked, batch_size, seed)
         if answers.kind != kind:
             own, others = ("numbers", "classes") if answers.kind == "number" else ("classes", "numbers")
             raise InputError(
@@ -161,22 +159,6 @@ def _others(against: Any, task: Task, asked: Asked, batch_size: int, seed: int, 
     return found
 
 
-def _each(numbers: Sequence[MeasureResult]) -> list[str]:
-    """What is said of each of several numbers or labels of an answer by itself, in a sentence."""
-    told = []
-    for i, one in enumerate(numbers, 1):
-        sides = [f"{share(error.mean)} on {name} ones" for name, error in (("unseen", one.unseen), ("seen", one.seen))
-                 if math.isfinite(error.mean)]  # fmt: skip
-        why = f": {one.why}" * bool(one.why and one.verdict in (*FAILING, "not fitted"))
-        told.append(f"{i} {one.verdict}" + f" (error {', '.join(sides)})" * bool(sides) + why)
-    if not numbers:
-        return []
-    if numbers[0].answers.kind == "class":
-        return [f"Each of the {len(numbers)} labels by itself: {'; '.join(told)}."]
-    return [f"Each of the {len(numbers)} numbers of an answer counts by its own spread in training. What shifts and "
-            f"other units do is looked for in each number by itself: {'; '.join(told)}."]  # fmt: skip
-
-
 def _look_inside(
     ensemble: Ensemble,
     task: Task,
@@ -185,10 +167,11 @@ def _look_inside(
     left_out: dict[str, str],
     seed: int,
     count: int,
+    of: int | None,
 ) -> None:
     over = Over(len(ensemble), seed)
     measures: dict[str, Callable[[], object]] = {
-        "redundant influence": lambda: redundant_influence(ensemble, task, answers, over, count, seed),
+        "redundant influence": lambda: redundant_influence(ensemble, task, answers, over, count, seed, of),
         "superposition": lambda: superposed(ensemble, task, answers, over, seed),
         "re-entanglement": lambda: reentanglement(ensemble, task, seed),
     }

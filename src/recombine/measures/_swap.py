@@ -102,8 +102,11 @@ class Flips:
     """In words, what ``still`` is."""
 
 
-def redrawn_flips(ensemble: Ensemble, task: Task, component: int, count: int, seed: int) -> Flips | str:
-    """Flips of up to ``count`` examples, or in a sentence why there are none.
+def redrawn_flips(
+    ensemble: Ensemble, task: Task, component: int, count: int, seed: int, one: int | None = None
+) -> Flips | str:
+    """Flips of up to ``count`` examples, or in a sentence why there are none. ``one``: which of several labels of an
+    answer is looked at; None: all.
 
     Of a fixed set, an example with the component at another level is another row, which differs in more than the
     component. So it is held against another row of the same combination; where the task says which part of an input
@@ -130,10 +133,15 @@ def redrawn_flips(ensemble: Ensemble, task: Task, component: int, count: int, se
     group = group.ravel()
     counts = np.bincount(group)
     form = alike(before, targets, task)
-    first = form(before, targets)[0]
+
+    def scores(outputs: Tensor) -> Tensor:
+        found = form(outputs, targets)[0]
+        return found if one is None else found[..., one, :]
+
+    first = scores(before)
 
     def flips(changed: Inputs) -> FloatArray:
-        after = form(ensemble.predict(_floats(changed, ensemble)), targets)[0]
+        after = scores(ensemble.predict(_floats(changed, ensemble)))
         # Scores that are no numbers are no answer that could be another one.
         told = ~(first.isnan() | after.isnan()).any(-1)
         changes = told & (first.argmax(-1) != after.argmax(-1))

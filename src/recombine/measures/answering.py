@@ -6,7 +6,7 @@ training rows apart from them. Other tasks make new examples.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field, replace
 
 import numpy as np
@@ -28,6 +28,9 @@ EXAMPLES = 4096
 FEWEST_EXAMPLES, MOST_EXAMPLES = 16, 512
 MOST_ROWS = 100_000
 """Rows of a fixed set that are asked, and trained rows that are looked at; of more, so many are drawn."""
+MOST_OF = 0.75
+"""Share of the combinations of either side that have to be left for answers to be judged as a whole."""
+NO_TRAINING, NO_LABEL = "no label in training", "no label in the rows that are asked about"
 
 
 @dataclass(frozen=True, eq=False)
@@ -92,7 +95,9 @@ def ask(task: Task, most: int, count: int | None, seed: int, places: Tensor | No
 def _with_examples(task: FixedTask, points: Points, name: str, notes: list[str]) -> Points:
     has = np.isin(task.space.index(points), task._index.numpy())
     if not has.all():
-        notes.append(f"{int((~has).sum()):,} {name} combinations have no example and were left out.")
+        count = int((~has).sum())
+        have = "combination has no example and was" if count == 1 else "combinations have no example and were"
+        notes.append(f"{count:,} {name} {have} left out.")
     return points[has]
 
 
@@ -119,11 +124,38 @@ def _some_of_each(cells: NDArray[np.int64], most: int, rng: np.random.Generator)
     return kept
 
 
-def answers_of(
-    ensemble: Ensemble, task: Task, asked: Asked, batch_size: int, seed: int
-) -> tuple[Answers, str | None, list[Answers], str]:
-    """The members' answers, a reason why rules cannot be looked for, each of several numbers or labels by itself, and
-    how outputs were compared with targets."""
+_Both = tuple[Reader, Reader | None]
+"""What has read the rows that are asked about, and what has read those of training."""
+
+
+@dataclass(frozen=True, eq=False)
+class Answered:
+    """What a model answered."""
+
+    whole: Answers | None
+    """None where labels are missing so that outputs are judged one by one alone."""
+    each: list[Answers | str]
+    """Each of several outputs by itself, or why it cannot be judged."""
+    no_rules: str | None
+    """Why rules cannot be looked for."""
+    notes: list[str]
+    """How outputs were compared with targets, and which labels are missing."""
+
+    def of(self, place: int | None) -> Answers:
+        """The whole or, by its place, one of several outputs."""
+        found = self.whole if place is None else self.each[place]
+        if not isinstance(found, Answers):
+            raise InputError(f"none of the {len(self.each)} outputs can be judged: of output 1, {self.each[0]}.")
+        return found
+
+    @property
+    def kind(self) -> str:
+        known = self.whole or next((one for one in self.each if not isinstance(one, str)), None)
+        return "number" if known is None else known.kind
+
+
+def answers_of(ensemble: Ensemble, task: Task, asked: Asked, batch_size: int, seed: int) -> Answered:
+    """The members' answers as a whole and, where they are several numbers or labels, each by itself."""
     trained: list[Reader] = []
     if isinstance(task, FixedTask):  # First, as what outputs are is told best where they are fitted.
         rows, cells = _rows_of(task, task._rows.numpy(), asked.points[asked.seen])
@@ -131,15 +163,47 @@ def answers_of(
         shown = replace(asked, rows=rows[kept], cells=cells[kept])
         trained = _read([], ensemble, task, shown, batch_size, seed)
     readers = _read([reader.another() for reader in trained], ensemble, task, asked, batch_size, seed)
-    for reader in readers:
-        if not reader.cells or not all(other.cells for other in trained if other.one == reader.one):
-            which = "of an answer" if reader.one is None else f"number {reader.one + 1} of an answer"
-            raise InputError(f"no row that is asked about, or none of training, has a label {which}.")
-    (whole, reason), *each = (
-        reader.answers(ensemble, task, asked, trained[i] if trained else None) for i, reader in enumerate(readers)
-    )
-    said = " ".join(filter(None, [readers[0].form.said, readers[0].lacking]))
-    return whole, reason, [answers for answers, _ in each], said
+    both: list[_Both] = [(reader, trained[i] if trained else None) for i, reader in enumerate(readers)]
+    (first, known), *each = both
+    if not _has_labels(first, known):
+        raise InputError("no row that is asked about, or none of training, has a label of an answer.")
+    at = first.known(asked.seen, known)
+    notes = [first.form.said] if first.form.said else []
+    whole, no_rules, apart = None, None, not _as_a_whole(both, asked.seen, at)
+    if not at.all():
+        notes.append(
+            f"{int((~at).sum()):,} of {len(at):,} combinations lack the label of an output or have it in no training "
+            + ("row: outputs are judged by themselves alone." if apart else "row and are left out of the whole.")
+        )
+    if not apart:
+        whole, no_rules = first.answers(ensemble, task, asked, known)
+    found: list[Answers | str] = []
+    for reader, theirs in each:
+        if not _has_labels(reader, theirs):
+            found.append(NO_TRAINING if reader.cells else NO_LABEL)
+            continue
+        try:
+            answers, reason = reader.answers(ensemble, task, asked, theirs)
+        except InputError as error:  # That its training answers are all the same says the reader of numbers.
+            found.append(str(error).rstrip("."))
+            continue
+        no_rules = no_rules or reason
+        found.append(answers)
+    return Answered(whole, found, no_rules, notes)
+
+
+def _has_labels(reader: Reader, trained: Reader | None) -> bool:
+    return bool(reader.cells) and (trained is None or bool(trained.cells))
+
+
+def _as_a_whole(both: Sequence[_Both], seen: NDArray[np.bool_], at: NDArray[np.bool_]) -> bool:
+    """Whether answers are judged as a whole, by the first of the readers, or each output by itself alone: where most
+    combinations of either side are left (``at``) and, of labels of yes and no, each is known in training and there."""
+    (whole, _), *each = both
+    sides = [side & (whole.rows > 0) for side in (seen, ~seen) if (side & (whole.rows > 0)).any()]
+    if any(float(at[side].mean()) < MOST_OF for side in sides):
+        return False
+    return all(_has_labels(*one) and all((side & at & (one[0].rows > 0)).any() for side in sides) for one in each)
 
 
 def _read(

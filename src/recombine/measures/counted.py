@@ -22,7 +22,7 @@ FEW = 8
 """Rows that a model is asked to see the shape of its outputs."""
 AT_ONCE, MOST = 4_000_000, 100_000_000
 """Numbers that a loss is tried on at once, and in all where none of these is ignored."""
-IGNORES, NO_NUMBERS = "cost nothing by the loss, whatever is answered", "have no number as a target (NaN)"
+IGNORES, NO_NUMBERS = "cost nothing by the loss, whatever is answered", "are missing (NaN)"
 
 
 def what_counts(ensemble: Ensemble, task: Task) -> tuple[Task, Tensor | None, list[str]]:
@@ -54,19 +54,20 @@ def what_counts(ensemble: Ensemble, task: Task) -> tuple[Task, Tensor | None, li
             raise InputError(
                 "no row that is trained on has a label, by the loss; look at its targets and ignore_index."
             )
-        notes.append(
-            f"{int((~labelled).sum()):,} of {len(labelled):,} rows {why}, and were left out: they have no label."
-        )
+        without = "" if why == NO_NUMBERS else f" {why} and so"
+        notes.append(f"{int((~labelled).sum()):,} of {len(labelled):,} rows{without} have no label, and were left out.")
         task, places = task.only(labelled), places[labelled]
     if places.dim() == 1 or places.all():
         return task, None, notes
     numbers = output.dim() == targets.dim()
     if numbers and targets[0].numel() > KEPT:
         return task, None, [*notes, _of_many(places, why)]
-    missing = f"{int((~places).sum()):,} of {places.numel():,} places of answers {why}, and were left out, as "
+    what = "labels" if numbers else "places of sequences"
+    missing = f"{int((~places).sum()):,} of {places.numel():,} {what} {why}, and were left out"
     if not numbers:
-        return task, places, [*notes, f"{missing}padding is."]
-    return _filled(task, places), places, [*notes, f"{missing}labels are that are missing."]
+        return task, places, [*notes, f"{missing}, as padding is."]
+    as_missing = ", as missing ones are" * (why != NO_NUMBERS)
+    return _filled(task, places), places, [*notes, f"{missing}{as_missing}."]
 
 
 def _of_many(places: Tensor, why: str) -> str:
@@ -81,18 +82,11 @@ def _of_many(places: Tensor, why: str) -> str:
 
 
 def _filled(task: FixedTask, places: Tensor) -> FixedTask:
-    """The task with the first target that counts at each place where another does not."""
+    """The task with the first target that counts at each place where another does not; 0 where none does."""
     filled, targets = copy.copy(task), task._targets.flatten(1)
     counts = places.flatten(1).to(targets.device)
-    trained = task.trained_on.to(targets.device)
-    if (bare := ~counts[trained].any(0)).any():
-        which = bare.nonzero()[:, 0].tolist()
-        more = f" (nor have {len(which) - 1:,} others)" * (len(which) > 1)
-        raise InputError(
-            f"number {which[0] + 1} of the {len(bare):,} of an answer has no label in training, by the loss{more}: "
-            "leave it out of the targets, and of what the model gives."
-        )
     first = targets[counts.int().argmax(0), torch.arange(targets.shape[1], device=targets.device)]
+    first = torch.where(counts.any(0), first, torch.zeros_like(first))
     filled._targets = torch.where(counts, targets, first).reshape(task._targets.shape)
     return filled
 

@@ -48,10 +48,10 @@ LAYER_KINDS = (nn.Linear, nn.Conv1d, nn.Conv2d, nn.ReLU, nn.GELU, nn.SiLU, nn.Ta
 
 
 def redundant_influence(
-    ensemble: Ensemble, task: Task, answers: Answers, over: Over, count: int, seed: int
+    ensemble: Ensemble, task: Task, answers: Answers, over: Over, count: int, seed: int, one: int | None = None
 ) -> list[Finding] | str:
     """How often the answer flips when a factor is redrawn that the right answer does not depend on, beside how often it
-    does when the factor stays and only the example is another."""
+    does when the factor stays and only the example is another. ``one``: which of several labels the answers are."""
     if answers.classes is None or not answers.space.finite:
         return "it counts flips of a class between levels, and the answers or the factors are numbers"
     if min(task.space.shape) < 2:
@@ -62,7 +62,7 @@ def redundant_influence(
     found = []
     for j in ignored:
         name = brief("·".join(task.space.components[j]))
-        flips = redrawn_flips(ensemble, task, j, count, seed)
+        flips = redrawn_flips(ensemble, task, j, count, seed, one)
         if isinstance(flips, str):
             return flips
         few = flips.moved.shape[1] < FEW and over.members == 1

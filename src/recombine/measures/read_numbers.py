@@ -128,9 +128,6 @@ class Numbers(Reader):
         own = (self.labelled > 0).sum(axis=1)
         return np.asarray(np.floor(self.labelled.sum(axis=1) / np.maximum(own, 1)), dtype=np.int64)
 
-    def complete(self, labels: FloatArray) -> NDArray[np.bool_]:
-        return np.asarray((labels > 0).all(axis=1))
-
     def errors(self, scale: float) -> FloatArray:
         """Members × combinations; an answer that is no number costs as much as the mean."""
         return self._mean(self.off) / scale + self.mean(np.concatenate(self.bad, axis=1))
@@ -156,5 +153,7 @@ def spreads(task: Task, width: int, places: Tensor | None = None) -> FloatArray:
     if places is not None:
         has = places[task._rows.cpu()].flatten(1).numpy()
         shown = np.where(has, shown, np.nan)
-    found = np.nanstd(shown, axis=0) if len(shown) else np.ones(width)
+    known = ~np.isnan(shown).all(axis=0)
+    found = np.ones(width)
+    found[known] = np.nanstd(shown[:, known], axis=0)
     return np.where(found > 1e-12 * np.nanmax(np.abs(shown), initial=0), found, 1.0)

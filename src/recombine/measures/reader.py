@@ -10,7 +10,6 @@ import torch
 from numpy.typing import NDArray
 from torch import Tensor
 
-from recombine.errors import InputError
 from recombine.measures.counted import IGNORED
 from recombine.measures.shapes import Form
 from recombine.mechanisms import Answers, Trained
@@ -27,13 +26,14 @@ class Reader(ABC):
     """Collects errors and answers, some examples at a time; ``one``: which of several numbers or labels of an answer
     it looks at, where it is not all."""
 
+    may_lack = False
+    """Whether an answer is judged where some of its labels are missing at a combination."""
+
     def __init__(self, task: Task, size: int, form: Form, one: int | None = None) -> None:
         self.task, self.size, self.form, self.one = task, size, form, one
         self.cells: list[NDArray[np.int64]] = []
         self.bad: list[NDArray[np.bool_]] = []
         self.some_missing = False
-        self.lacking = ""
-        """That combinations are not judged, as they lack labels, in a sentence."""
 
     @abstractmethod
     def another(self) -> Reader:
@@ -76,7 +76,7 @@ class Reader(ABC):
     @property
     def rows(self) -> NDArray[np.int64]:
         """Of each combination."""
-        return np.bincount(np.concatenate(self.cells), minlength=self.size)
+        return np.bincount(np.concatenate([np.zeros(0, np.int64), *self.cells]), minlength=self.size)
 
     @property
     def counts(self) -> NDArray[np.int64]:
@@ -106,7 +106,9 @@ class Reader(ABC):
         seen, counts = asked.seen, self.counts
         bad = np.concatenate(self.bad, axis=1)
         lost = np.asarray(bad[:, seen[np.concatenate(self.cells)]].any(axis=1))
-        kept, known = self._judged(seen, None if trained is None else trained[0])
+        kept, known = self.known(seen, None if trained is None else trained[0]), seen
+        if self.one is not None and self.some_missing and trained is not None:
+            known = seen & (trained[0].rows > 0)  # A label that training never has at a combination is not seen there.
         if trained is None:
             at = seen & kept
             shown = Trained(asked.points[at], right[at], counts[at].astype(np.float64)) if at.any() else None
@@ -114,8 +116,7 @@ class Reader(ABC):
         else:
             reader, answers, wrong, own = trained
             lost = lost | np.concatenate(reader.bad, axis=1).any(axis=1)
-            labels = reader.labels()
-            here = np.flatnonzero(reader.rows > 0 if labels is None else reader.complete(labels))
+            here = np.flatnonzero(reader.known(seen))
             errors, rows = np.where(lost[:, None], np.nan, wrong[:, here]), reader.counts[here]
             shown = Trained(asked.points[here], answers[here], rows.astype(np.float64), error=errors)
             fit = np.where(lost, np.nan, own)
@@ -123,23 +124,19 @@ class Reader(ABC):
             task.space, asked.points, known, counts, np.where(lost[:, None], np.nan, error), said, right, shown, names,
             fit, ensemble.members, asked.fresh, shown=self._shown(asked, known), not_finite=int(bad.sum()), **more,
         )  # fmt: skip
-        return found if kept.all() else self._without(found, kept)
+        return found if kept.all() else found.at(kept)
 
-    def _judged(self, seen: NDArray[np.bool_], trained: Reader | None) -> tuple[NDArray[np.bool_], NDArray[np.bool_]]:
-        """Which combinations are judged, and which of them count as seen. A label that training never has at one is not
-        seen there: such a combination is unseen where that label is looked at by itself, and is left out where answers
-        are looked at as a whole."""
-        kept, own = self.rows > 0, self.labels()
-        if not self.some_missing:
-            return kept, seen
-        if self.one is not None:
-            return kept, seen if trained is None else seen & (trained.rows > 0)
-        if own is None:
-            return kept, seen
+    def known(self, seen: NDArray[np.bool_], trained: Reader | None = None) -> NDArray[np.bool_]:
+        """At which combinations answers are judged as a whole: not where a label is asked for that training never has
+        there; nor where one is missing, or all that an answer ``may_lack`` are."""
+        own, asked = self.labels(), self.rows > 0
+        if own is None or not self.some_missing:
+            return asked
         theirs = None if trained is None else trained.labels()
         theirs = np.zeros_like(own) if theirs is None else theirs
-        away = seen & (theirs > 0).any(axis=1) & ((own > 0) & (theirs == 0)).any(axis=1)
-        return kept & ~away & self.complete(own + theirs), seen
+        untrained = seen & (theirs > 0).any(axis=1) & ((own > 0) & (theirs == 0)).any(axis=1)
+        there = own + theirs > 0
+        return np.asarray(asked & ~untrained & (there.any(axis=1) if self.may_lack else there.all(axis=1)))
 
     def _shown(self, asked: Asked, known: NDArray[np.bool_]) -> Points | None:
         """All combinations that training showed, without those that count as unseen here."""
@@ -148,25 +145,6 @@ class Reader(ABC):
             return asked.shown
         index = self.task.space.index
         return asked.shown[~np.isin(index(asked.shown), index(away))]
-
-    def complete(self, labels: FloatArray) -> NDArray[np.bool_]:
-        """At which combinations enough labels are known (combinations × labels: how many rows have each)."""
-        return np.asarray((labels > 0).any(axis=1))
-
-    def _without(self, answers: Answers, kept: NDArray[np.bool_]) -> Answers:
-        """The answers to some of the combinations; refused where none of either side is left."""
-        if self.one is None:
-            for name, side in (("unseen", answers.unseen), ("seen", answers.seen)):
-                if side.any() and not (side & kept).any():
-                    raise InputError(
-                        f"no {name} combination has all labels of an answer, so that answers cannot be judged as a "
-                        "whole; measure each by itself: its column of the targets, and a model that gives it alone."
-                    )
-            self.lacking = (
-                f"{int((~kept).sum()):,} of {len(kept):,} combinations lack a label altogether, or in training, and "
-                "are judged by their other labels alone, each by itself."
-            )
-        return answers.at(kept)
 
 
 def gone(targets: Tensor) -> Tensor:

@@ -25,6 +25,8 @@ if TYPE_CHECKING:
     from recombine.measures.answering import Asked
 
 MOST_CLASSES = 256
+PLACES = 16
+"""Labels, or places of a sequence, up to which simple rules are fitted to each of them."""
 NUMBERS_KEPT = 20_000_000
 OTHER = "(another answer)"
 ONE_BY_ONE = "right one by one"
@@ -33,6 +35,8 @@ ONE_BY_ONE = "right one by one"
 
 class _Classes(Reader):
     """Answers that are right or wrong: one class, or a sequence of them."""
+
+    may_lack = True
 
     def __init__(self, task: Task, size: int, form: Form, one: int | None = None) -> None:
         super().__init__(task, size, form, one)
@@ -114,8 +118,9 @@ class _Classes(Reader):
         shown = None
         if trained is not None:
             shown = trained, trained.shares(found)[1], trained.mean(known), known.mean(axis=1)
+        patterns = found.numpy() if 1 < found.shape[1] <= PLACES else None
         return self.whole(ensemble, task, asked, error, said, right, names, shown, varies=varies, scores=scores,
-                          hits=hits), None  # fmt: skip
+                          hits=hits, patterns=patterns), None  # fmt: skip
 
 
 def fill(readers: list[_Classes]) -> None:

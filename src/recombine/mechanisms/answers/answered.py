@@ -105,6 +105,9 @@ class Answers:
     (2 × combinations; `mechanisms/causes/literal.py`); None where that is hardly ever so, or not known."""
     hits: FloatArray | None = None
     """Combinations × classes: the share of rows that have a class and get it, where that is known."""
+    patterns: NDArray[np.int64] | None = None
+    """Where each class but the last, which is any other, stands for several labels of yes and no or a sequence: these
+    (classes × places), below 0 where a place is missing or padding."""
     not_finite: int = 0
     """Answers that are no finite numbers; they count as wrong."""
     bare: Answers | None = None

@@ -100,6 +100,8 @@ def rules(asked: Answers, trained: Trained, summed: Sequence[FloatArray]) -> lis
             said = np.eye(said.shape[1])[said.argmax(axis=1)]
         # What a sum says of a combination that training leaves open is arbitrary, even if adding up is right.
         mask = np.tile(np.diag(standing(asked) <= DETERMINED), len(summed))
+        if asked.patterns is not None:  # A sum at each place may be no answer that is known.
+            mask &= said[:, -1] == 0
         what = "answers that adding up what levels give in training would give, where they are wrong"
         found.append(Rule("additive", "additive rule", what, mask, said))
     apart = np.zeros((len(asked.codes), len(trained.codes)), dtype=np.int16)

@@ -15,6 +15,7 @@ from recombine.mechanisms.answers.finding import Finding
 from recombine.mechanisms.answers.names import brief, share
 from recombine.mechanisms.causes.determined import LeftOpen
 from recombine.mechanisms.compared.comparing import Compared, Comparison
+from recombine.mechanisms.verdicts.outputs import Output, outputs_words
 from recombine.mechanisms.verdicts.verdict_words import verdict_words
 from recombine.result import Result
 from recombine.statistics import Interval
@@ -73,6 +74,10 @@ class MeasureResult(Result):
     """Levels whose unseen combinations together stand out, as factor and code; these are not among ``outliers``."""
     rest: tuple[int, float] | None = None
     """How many other unseen combinations there are and how they err, where that is within the margin of seen ones."""
+    outputs: tuple[Output, ...] = ()
+    """Of an answer of several numbers or labels, what is said of each by itself; …"""
+    output: int | None = None
+    """… and which of them, from 1 on, all else is said of, where they are judged one by one alone."""
     diverged: int = 0
     unfitted: int = 0
     notes: tuple[str, ...] = ()
@@ -114,8 +119,9 @@ class MeasureResult(Result):
         ]
 
     def sentence(self) -> str:
-        """The verdict in one or two sentences, each mechanism with its number; and what to look at first."""
-        return f"{verdict_words(self)} {self.look}".rstrip()
+        """The verdict in one or two sentences, each mechanism with its number; which of several outputs it is of, and
+        what to look at first."""
+        return " ".join(filter(None, [verdict_words(self), outputs_words(self), self.look]))
 
     @property
     def worst_level(self) -> dict[str, Any] | None:
@@ -189,8 +195,11 @@ class MeasureResult(Result):
 
     @cached_property
     def _recall_of(self) -> int | None:
-        """The class whose recall is said: the rare one of two, or of several the one that unseen rows get least."""
+        """The class whose recall is said: the rare one of two, or of several the one that unseen rows get least.
+        None of several labels or a sequence, which is no class of its own."""
         answers, trained = self.answers, self.answers.trained
+        if answers.patterns is not None:
+            return None
         if answers.hits is None or trained is None or answers.classes is None or not answers.unseen.any():
             return None
         if len(answers.classes) == 2:
@@ -278,6 +287,16 @@ class MeasureResult(Result):
         }  # fmt: skip
         return pl.DataFrame(rows, schema=schema)
 
+    def outputs_frame(self) -> pl.DataFrame:
+        """One row an output, where an answer has several: its verdict by itself, errors on seen and unseen combinations
+        and the gap, with their intervals, and what simple rules cost on the same unseen rows."""
+        import polars as pl
+
+        texts = {"output": pl.Int64, "verdict": pl.String, "why": pl.String}
+        names = Output(1, "").to_dict()
+        rows = [{name: _plain(value) for name, value in o.to_dict().items()} for o in self.outputs]
+        return pl.DataFrame(rows, schema={name: texts.get(name, pl.Float64) for name in names})
+
     def to_dict(self) -> dict[str, Any]:
         """The object that ``--json`` prints."""
         worst_level = self.worst_level
@@ -309,6 +328,8 @@ class MeasureResult(Result):
             "undetermined": {"count": self.left_open.count, "unseen_level": self.left_open.levels},
             "evidence": [e.to_dict() for e in self.evidence],
             "left_out": dict(self.left_out),
+            "outputs": [{name: _plain(value) for name, value in o.to_dict().items()} for o in self.outputs],
+            "output": self.output,
             "worst_level": worst_level and {k: _plain(v) for k, v in worst_level.items()},
             "levels": [{k: _plain(v) for k, v in row.items()} for row in self.levels()],
             "worst": self.worst,

@@ -1,0 +1,154 @@
+"""Several outputs, numbers or labels of yes and no: what is said of each by itself, and of the whole."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from recombine.mechanisms.answers.names import share
+from recombine.mechanisms.causes.evidence import FAILING
+from recombine.statistics import Interval
+
+if TYPE_CHECKING:
+    from recombine.mechanisms.verdicts.result import MeasureResult
+
+UNJUDGED = "not judged"
+NO_UNSEEN = "no label on unseen combinations"
+SAID = {
+    "fails": ("fails", "fail"),
+    "partly": ("composes in part", "compose in part"),
+    "not fitted": ("does not count as fitted", "do not count as fitted"),
+    "overfits": ("overfits", "overfit"),
+    "unclear": ("is unclear", "are unclear"),
+    "composes": ("composes", "compose"),
+    "nothing seen": ("has no label on seen combinations", "have no label on seen combinations"),
+    "nothing unseen": ("has no label on unseen combinations", "have no label on unseen combinations"),
+    UNJUDGED: ("cannot be judged", "cannot be judged"),
+}
+"""Verdicts, the worst first, of one output and of several."""
+WORST = tuple(SAID)
+BAD = ("fails", "partly", "not fitted", "overfits")
+NOWHERE = Interval(float("nan"), over="combinations")
+
+
+@dataclass(frozen=True)
+class Output:
+    """What is said of one output by itself."""
+
+    number: int
+    verdict: str
+    why: str = ""
+    seen: Interval = NOWHERE
+    unseen: Interval = NOWHERE
+    gap: Interval = NOWHERE
+    constant: float = float("nan")
+    """What always giving the same answer costs on the same unseen rows, …"""
+    best: float = float("nan")
+    """… and the best of the simple rules."""
+
+    @classmethod
+    def of(cls, number: int, found: MeasureResult | str) -> Output:
+        """``found``: what was measured of it, or why nothing was."""
+        if isinstance(found, str):
+            return cls(number, UNJUDGED, found)
+        constant, best = found.comparison.constant, found.comparison.best
+        return cls(
+            number, found.verdict, found.why or NO_UNSEEN * (found.verdict == "nothing unseen"), found.seen,
+            found.unseen, found.gap, *(float("nan") if c is None else c.error.mean for c in (constant, best)),
+        )  # fmt: skip
+
+    @property
+    def told(self) -> str:
+        """What it is said to be, with its errors, in a clause."""
+        sides = [f"{share(error.mean)} on {side}" for side, error in (("unseen", self.unseen), ("seen", self.seen))
+                 if np.isfinite(error.mean)]  # fmt: skip
+        errors = f" (error {', '.join(sides)} combinations)" * bool(sides)
+        why = f" ({self.why})" * (self.verdict == UNJUDGED)
+        return f"output {self.number} {SAID[self.verdict][0]}{errors}{why}"
+
+    def to_dict(self) -> dict[str, Any]:
+        """One row of `MeasureResult.outputs_frame`."""
+        return {
+            "output": self.number,
+            "verdict": self.verdict,
+            "seen": self.seen.mean,
+            "unseen": self.unseen.mean,
+            "low": self.unseen.low,
+            "high": self.unseen.high,
+            "gap": self.gap.mean,
+            "gap_low": self.gap.low,
+            "gap_high": self.gap.high,
+            "constant": self.constant,
+            "best": self.best,
+            "why": self.why,
+        }
+
+
+def worst(outputs: Sequence[Output]) -> int | None:
+    """The place of the output with the worst verdict and, of these, the largest gap; none where none is judged."""
+    order = [(WORST.index(o.verdict), -float(np.nan_to_num(o.gap.mean)), i) for i, o in enumerate(outputs)]
+    return min(order)[2] if any(o.verdict != UNJUDGED for o in outputs) else None
+
+
+def decided_by_one(whole: MeasureResult, outputs: Sequence[Output]) -> bool:
+    """Whether one output says more than the whole: where this is not fitted and each of them is, or is unclear and one
+    of them is not fitted."""
+    found = {o.verdict for o in outputs}
+    if whole.verdict == "unclear":
+        return "not fitted" in found
+    return bool(outputs) and whole.verdict == "not fitted" and not found & {"not fitted", UNJUDGED}
+
+
+def with_outputs(whole: MeasureResult, outputs: Sequence[Output], of: int | None) -> MeasureResult:
+    """The result of the whole, with what each output is by itself. ``of``: the place of the one that it is the result
+    of, where outputs are judged one by one alone.
+
+    Who composes as a whole, or may, and not in each output does so in part: where the gap of one is clearly above the
+    margin by itself. What is unclear as a whole, and not for what is to be looked at first, is so where one fails."""
+    result = replace(whole, outputs=tuple(outputs), output=None if of is None else of + 1)
+    told = {"composes": FAILING, "unclear": () if whole.look else ("fails",)}.get(whole.verdict, ())
+    if of is not None or not any(o.verdict in told and o.gap.low > whole.settings["margin"] for o in outputs):
+        return result
+    start = "as a whole it composes" if whole.verdict == "composes" else "whether it does as a whole is not clear"
+    return replace(result, verdict="partly", why=f"{start}, but not each output does by itself")
+
+
+def outputs_words(result: MeasureResult) -> str:
+    """Which outputs do what by themselves, in a sentence or two; nothing where that is what the whole does."""
+    outputs = result.outputs
+    if result.output is not None:
+        one = f"All this is said of output {result.output}, the worst of {len(outputs)}, each judged by itself"
+        return f"{one}: {_grouped(outputs)}."
+    bad = [o for o in outputs if o.verdict in BAD and (result.verdict != "composes" or o.verdict not in FAILING)]
+    if not bad or all(o.verdict == result.verdict for o in outputs):
+        return ""
+    return f"By itself {_grouped(outputs)}."
+
+
+def outputs_note(outputs: Sequence[Output], numbers: bool) -> list[str]:
+    """What is said of each output, with its errors, in a note; none of a single one."""
+    if not outputs:
+        return []
+    own = f"Each of the {len(outputs)} outputs counts by its own spread in training; shifts and other units are looked "
+    told = "; ".join(o.told for o in outputs)
+    return [f"{own}for in each by itself. " * numbers + f"By itself {told}. Intervals and reasons: outputs_frame()."]
+
+
+def _grouped(outputs: Sequence[Output]) -> str:
+    """Outputs by verdict, the worst first."""
+    said: dict[str, list[int]] = {}
+    for o in sorted(outputs, key=lambda o: WORST.index(o.verdict)):
+        said.setdefault(o.verdict if o.verdict != UNJUDGED else o.why, []).append(o.number)
+    if len(said) == 1 and outputs[0].verdict != UNJUDGED:
+        every = "both" if len(outputs) == 2 else f"all {len(outputs)}"
+        return f"{every} {SAID[outputs[0].verdict][1]}"
+    told = ((of, SAID.get(verdict, (f"cannot be judged ({verdict})",) * 2)) for verdict, of in said.items())
+    return "; ".join(f"output{'s' * (len(of) > 1)} {_listed(of)} {words[len(of) > 1]}" for of, words in told)
+
+
+def _listed(numbers: Sequence[int]) -> str:
+    *first, last = map(str, numbers)
+    return f"{', '.join(first)} and {last}" if first else last
