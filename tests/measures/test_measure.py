@@ -362,6 +362,7 @@ def test_what_is_no_finite_number_is_wrong_and_said():
     result = measure(lambda x: torch.full((len(x), 2 * SIDE), torch.nan), sums())
     assert result.verdict == "not fitted"
     assert "not finite" in result.sentence()
+    assert ">–<" in result._repr_html_(), "a cell without an error has none"
     masked = scores(CODES.sum(1)).where(scores(CODES.sum(1)) > 0, -torch.inf)
     assert measure(Table(masked), sums()).unseen.mean == 0, "a class may be ruled out by −∞"
     some = measure(Table(torch.where(SEEN[:, None], scores(CODES.sum(1)), torch.nan)), sums(), noise=0)

@@ -174,6 +174,8 @@ def _top(errors: FloatArray) -> float:
 
 def _cell_text(error: float, top: float) -> str:
     """Two decimals, or more where errors are small, without what a small cell has no room for."""
+    if not math.isfinite(error):
+        return "–"
     text = number(error, 1 - math.floor(math.log10(top)) if top < 1 else 2)
     return text.removeprefix("0") if float(text) not in (0, 1) else text[0]
 
