@@ -43,10 +43,13 @@ def test_verify_tells_by_its_exit_code(call: Call, results: Path) -> None:
     data = json.loads((results / "claims.json").read_text("utf-8"))
     data["claims"][0]["measured"] = -1.0
     (results / "claims.json").write_text(json.dumps(data), encoding="utf-8")
-    code, out, err = call("study", "verify", results, "--json")
-    assert (code, err) == (1, "")
-    assert len(json.loads(out)["problems"]) == 1
-    assert call("study", "verify", results)[0] == 1
+    for stored in (False, True):
+        code, out, err = call("study", "verify", results, "--store", "kept", "--json")
+        assert (code, err) == (1, "")
+        assert len(json.loads(out)["problems"]) == 1
+        assert json.loads(out)["stored"] is stored
+    assert "of one member that the store had (" in call("study", "verify", results, "--store", "kept")[1]
+    assert "'the-moon'" in refused(call("study", "verify", results, "--device", "the-moon"))
     shutil.rmtree(results / "tables")
     assert "does not hold complete results" in refused(call("study", "verify", results))
 
@@ -149,7 +152,7 @@ def test_a_study_in_a_file_is_run_like_any_other(call: Call, tmp_path: Path) -> 
     (tmp_path / "of_my_own.py").write_text(FILE)
     arguments = ("./of_my_own.py", "--scale", "smoke")
     shown = json.loads(call("study", "show", *arguments, "--json")[1])
-    assert list(shown["runs"]) == ["one"]
+    assert (list(shown["runs"]), shown["study"]) == (["one"], "of-my-own")
     code, out, err = call("study", "run", *arguments, "--device", "cpu", "--json")
     assert (code, err) == (0, "")
     told = json.loads(out)

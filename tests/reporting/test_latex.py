@@ -163,13 +163,19 @@ def test_the_caption_cites_the_paper_and_names_version_scale_and_runs(result: St
     assert f"% made by: {result.command}" in text
 
 
-def test_keys_and_the_year_are_those_of_the_page_on_citing() -> None:
+def test_the_page_on_citing_and_the_citation_file_have_the_papers_as_the_studies_do() -> None:
     page = (ROOT / "docs" / "citing.md").read_text(encoding="utf-8")
-    assert f"version={{{__version__}}}, year={{{YEAR}}}" in page
-    assert f"  year = {{{YEAR}}}," in package_entry()
-    keys = {paper_key(study.paper) for study in STUDIES.values() if study.paper}
-    assert len(keys) == 5
-    assert all(f"{{{key}," in page for key in keys)
+    cited = " ".join((ROOT / "CITATION.cff").read_text(encoding="utf-8").split())
+    papers = {study.paper for study in STUDIES.values() if study.paper}
+    assert len({paper_key(paper) for paper in papers}) == len(papers) == 5
+    assert page.count("@") == 6, "one entry each, and the package's"
+    for entry in (package_entry(), *map(paper_entry, papers)):
+        assert "\n".join(entry) in page
+    for paper in papers:
+        names = [name.rpartition(" ") for name in paper.authors.split(", ")]
+        authors = " ".join(f"- family-names: {last} given-names: {first}" for first, _, last in names)
+        quoted = f'"{paper.title}"' if ":" in paper.title else paper.title
+        assert f"title: {quoted} year: {paper.year} authors: {authors}" in cited
 
 
 @pytest.mark.parametrize(("paper", "key", "author"), [

@@ -270,48 +270,31 @@ def test_a_claim_that_would_compare_a_run_with_itself_is_not_asked(committed: St
     assert "4 were not run here" in judged(replace(committed, study=alike)).verdict()
 
 
-def test_what_is_changed_of_all_runs_is_said_once_at_the_head(
-    varied: StudyResult, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+def test_what_is_changed_of_all_runs_is_said_once_and_of_some_beside_their_claims(
+    committed: StudyResult, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    told = "optimizer is adam (lr 0.01) instead of sgd (lr 0.1)"
+    adam = {"redundant": {"optimizer": rc.Adam(lr=0.01)}, "uninformative": {}}
+    mine = with_runs(STUDY, lambda run: run.replace(seed=1, **adam[run.task.second]))
+    varied = judged(replace(committed, study=replace(mine, figures=())))
+    of_all, of_some = "seed is 1 instead of 0", "Here optimizer is adam (lr 0.01) instead of sgd (lr 0.1)"
     write_results(varied, tmp_path)
     say_changes(varied.study, "paper", None)
     print_claims(varied)
-    page = study_page(varied, links=False)
-    shown = {
-        "page": page, "terminal": " ".join(capsys.readouterr().out.split()),
-        "tex": (tmp_path / "claims.tex").read_text(), "json": (tmp_path / "claims.json").read_text(),
-    }  # fmt: skip
-    for where, text in shown.items():
-        assert text.count(told) == 1, where
-    assert page.index(told) < page.index('id="claims"')
-    assert (tmp_path / "claims.md").read_text().count(markdown_text(told)) == 1
-
-
-def test_what_is_changed_of_some_runs_stands_wherever_their_claims_are_shown(
-    committed: StudyResult, tmp_path: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
-    one = with_runs(
-        STUDY, lambda run: run.replace(optimizer=rc.Adam(lr=0.01)) if run.task.second == "redundant" else run
-    )
-    varied = judged(replace(committed, study=replace(one, figures=())))
-    told = "Here optimizer is adam (lr 0.01) instead of sgd (lr 0.1)"
-    write_results(varied, tmp_path)
-    print_claims(varied)
-    shown = {
-        "page": study_page(varied, links=False), "terminal": " ".join(capsys.readouterr().out.split()),
-        "tex": (tmp_path / "claims.tex").read_text(),
-    }  # fmt: skip
+    page, terminal = study_page(varied, links=False), " ".join(capsys.readouterr().out.split())
+    texts = {name: (tmp_path / f"claims.{name}").read_text() for name in ("tex", "md", "json")} 
+    assert [text.count(of_all) for text in (*texts.values(), terminal)] == [1] * 4
+    head, _, claims = page.partition('id="claims"')
+    assert (of_all in head, of_all in claims) == (True, False)
     count = sum(bool(claim.changed) for claim in varied.claims)
-    assert count == len(varied.claims) - 1, "all but toy-rare-control"
-    for where, text in shown.items():
-        assert text.count(told) >= (1 if where == "terminal" else count), where
-    assert (tmp_path / "claims.md").read_text().count(markdown_text(told)) == count
-    record = json.loads((tmp_path / "claims.json").read_text())
-    assert sum("changed" in claim for claim in record["claims"]) == count
+    assert count == len(varied.claims) - 1, "all but toy-rare-control, which reads no run with a redundant input"
+    assert min(texts["tex"].count(of_some), page.count(of_some)) >= count
+    assert of_some in terminal
+    assert texts["md"].count(markdown_text(of_some)) == count
+    assert sum("changed" in claim for claim in json.loads(texts["json"])["claims"]) == count
     assert varied.to_frame()["changed"].null_count() == 1
-    rows = claims_chart(varied).to_dict()["datasets"]
-    assert "Here optimizer is adam" in json.dumps(rows)
+    chart = claims_chart(varied).to_dict()
+    assert "Here optimizer is adam" in json.dumps(chart["datasets"])
+    assert of_all in " ".join(chart["title"]["text"])
 
 
 def test_reasons_say_of_which_runs_they_speak_where_these_are_others(committed: StudyResult) -> None:
