@@ -16,8 +16,9 @@ published figure in our interval); ``tables:locked`` how many real tables are in
 table of every figure that the paper prints (``docs/printed/STUDY.csv``) beside ours, ``printed:STUDY:matched`` (or
 ``missed``, ``left``, ``no-test``, ``outside``: matched, and outside our interval, ``all``, ``same-sign`` …) how many
 there are, ``printed:STUDY:matched:Standard_dev`` under headings that begin so, with a minus before these under all
-others. ``<!--= bibtex -->`` are the entries of this package and of the papers. A mark that began a line would end its paragraph. ``python docs/quoted.py`` fills in every page and what the
-package carries; a test asserts that nothing would change.
+others. ``<!--= bibtex -->`` are the entries of this package and of the papers. A mark that began a line would end its
+paragraph. ``python docs/quoted.py`` fills in every page and what the package carries; a test asserts that nothing would
+change.
 """
 
 from __future__ import annotations

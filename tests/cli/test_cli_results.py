@@ -109,10 +109,11 @@ def test_report_judges_committed_results_again_and_writes_their_pages(
         told = json.loads(out)
         assert Path(told["page"]) == tmp_path / "page" / "index.html"
         assert [study["claims"] for study in told["studies"]] == [claims]
-    Path(STORE).mkdir()
-    code, out, err = call("report", results, "--out", "page")
-    assert (code, err) == (0, "")
-    assert len(list(Path(STORE, "cache").glob("*/*"))) == 1
+    for name, named in (("shared", ("--store", "shared")), (STORE, ())):
+        Path(name).mkdir()
+        code, out, err = call("report", results, "--out", "page", *named)
+        assert (code, err) == (0, "")
+        assert len(list(Path(name, "cache").glob("*/*"))) == 1
     holds = [sum(c["status"] == "holds" for c in claims if c["whose"] == whose) for whose in ("paper", "ours")]
     row = next(line.split() for line in out.splitlines() if line.startswith("gradient-toy"))
     assert [row[1], row[6]] == [str(number) for number in holds]

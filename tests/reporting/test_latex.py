@@ -11,8 +11,7 @@ from typing import Any
 import pytest
 from hypothesis import given, strategies as st
 
-from recombine import __version__
-from recombine.reporting.citing import YEAR, package_entry, paper_entry, paper_key
+from recombine.reporting.citing import package_entry, paper_entry, paper_key
 from recombine.reporting.export import claims_latex, study_latex
 from recombine.reporting.latex import latex_comment, latex_frame, latex_row, latex_text
 from recombine.reporting.measured import ERROR_HEAD, EVIDENCE_HEAD, latex_table

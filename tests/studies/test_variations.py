@@ -275,18 +275,19 @@ def test_what_is_changed_of_all_runs_is_said_once_and_of_some_beside_their_claim
 ) -> None:
     adam = {"redundant": {"optimizer": rc.Adam(lr=0.01)}, "uninformative": {}}
     mine = with_runs(STUDY, lambda run: run.replace(seed=1, **adam[run.task.second]))
-    varied = judged(replace(committed, study=replace(mine, figures=())))
+    asked_here = tuple(claim for claim in STUDY.claims if claim.id in ("toy-gap", "toy-bend", "toy-rare-control"))
+    varied = judged(replace(committed, study=replace(mine, figures=(), claims=asked_here)))
     of_all, of_some = "seed is 1 instead of 0", "Here optimizer is adam (lr 0.01) instead of sgd (lr 0.1)"
     write_results(varied, tmp_path)
     say_changes(varied.study, "paper", None)
     print_claims(varied)
     page, terminal = study_page(varied, links=False), " ".join(capsys.readouterr().out.split())
-    texts = {name: (tmp_path / f"claims.{name}").read_text() for name in ("tex", "md", "json")} 
+    texts = {name: (tmp_path / f"claims.{name}").read_text() for name in ("tex", "md", "json")}
     assert [text.count(of_all) for text in (*texts.values(), terminal)] == [1] * 4
     head, _, claims = page.partition('id="claims"')
     assert (of_all in head, of_all in claims) == (True, False)
     count = sum(bool(claim.changed) for claim in varied.claims)
-    assert count == len(varied.claims) - 1, "all but toy-rare-control, which reads no run with a redundant input"
+    assert count == 2, "toy-rare-control reads no run with a redundant input"
     assert min(texts["tex"].count(of_some), page.count(of_some)) >= count
     assert of_some in terminal
     assert texts["md"].count(markdown_text(of_some)) == count
@@ -316,6 +317,7 @@ def test_a_part_of_a_study_judges_and_draws_what_was_run(name: str) -> None:
     some = replace(study, name="part", settings=part_of(study, *runs))
     tables = {n: t.filter(pl.col("run").is_in(runs)) for n, t in read_tables(study, RESULTS / name).items()
               if n in study.tables}  # fmt: skip
+    tables = {n: t.filter(pl.col("member") < 12) if "member" in t.columns else t for n, t in tables.items()}
     # What no run gave is no column, as where only these had been run.
     tables = {n: t.select(c for c in t.columns if t[c].null_count() < t.height) for n, t in tables.items()}
     if name == "gradient-descent":

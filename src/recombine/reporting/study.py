@@ -39,7 +39,6 @@ from recombine.studies.study import Figure, Study, StudyResult
 from recombine.studies.tables import UNREADABLE
 from recombine.studies.verification import study_record
 
-
 LETTER = 6.5
 """Pixels of a letter of a title on average."""
 
