@@ -16,8 +16,9 @@ published figure in our interval); ``tables:locked`` how many real tables are in
 table of every figure that the paper prints (``docs/printed/STUDY.csv``) beside ours, ``printed:STUDY:matched`` (or
 ``missed``, ``left``, ``no-test``, ``outside``: matched, and outside our interval, ``all``, ``same-sign`` …) how many
 there are, ``printed:STUDY:matched:Standard_dev`` under headings that begin so, with a minus before these under all
-others. A mark that began a line would end its paragraph. ``python docs/quoted.py`` fills in every page and what the
-package carries; a test asserts that nothing would change.
+others. ``<!--= bibtex -->`` are the entries of this package and of the papers. A mark that began a line would end its
+paragraph. ``python docs/quoted.py`` fills in every page and what the package carries; a test asserts that nothing would
+change.
 """
 
 from __future__ import annotations
@@ -36,7 +37,9 @@ import numpy as np
 import polars as pl
 
 from recombine.figures.data import decimals_for
+from recombine.reporting.citing import package_entry, paper_entry
 from recombine.statistics import interval
+from recombine.studies import STUDIES
 from recombine.studies.committed import carry
 from recombine.studies.real_tables.registry import registered
 from recombine.studies.real_tables.summaries import carry_for_check
@@ -96,6 +99,8 @@ def runs(study: str) -> dict[str, dict[str, Any]]:
 def _value(key: str) -> str:
     if key == "table":
         return _table()
+    if key == "bibtex":
+        return _bibtex()
     name, *rest = key.split(":")
     if name == "count":
         return str(sum(_count(study, rest[0], rest[1].replace("-", " ")) for study in rest[2:] or PAPERS))
@@ -286,6 +291,13 @@ def _count(study: str, whose: str, status: str) -> int:
 def _inside(row: dict[str, Any]) -> str | None:
     """Of claims matched by value those whose published figure is in our interval, not only within the tolerance."""
     return "inside" if row["how"] == "value matched" and row["low"] <= row["published"] <= row["high"] else None
+
+
+def _bibtex() -> str:
+    """How this package and the papers are cited, as LaTeX tables of claims do."""
+    papers = dict.fromkeys(study.paper for study in STUDIES.values() if study.paper)
+    entries = (package_entry(), *map(paper_entry, papers))
+    return "\n\n```bibtex\n" + "\n".join(line for entry in entries for line in entry) + "\n```\n\n"
 
 
 def _table() -> str:

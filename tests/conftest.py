@@ -123,8 +123,8 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
 @pytest.hookimpl(optionalhook=True)
 def pytest_xdist_make_scheduler(config: pytest.Config, log: Any) -> Any:
     """A file is one worker's, whose tests share what was trained; the fault tests all, which share the process that
-    theirs are forked from; of the conformance suite, of the pages of docs, and of what is run in processes of their
-    own, each subject. They are handed out in the order above, not by their number of tests."""
+    theirs are forked from; of the conformance suite, and of the pages of docs, each subject. They are handed out in the
+    order above, not by their number of tests."""
     from xdist.scheduler import LoadScopeScheduling
 
     class ByFile(LoadScopeScheduling):  # type: ignore[misc]
@@ -132,7 +132,7 @@ def pytest_xdist_make_scheduler(config: pytest.Config, log: Any) -> Any:
             file, _, test = nodeid.partition("::")
             if "/faults/" in file:
                 return "faults"
-            apart = file.endswith(("/test_conformance.py", "/test_docs.py", "/test_gpu_rules.py"))
+            apart = file.endswith(("/test_conformance.py", "/test_docs.py"))
             return f"{file}[{test.partition('[')[2]}" if apart else file
 
     config.option.loadscopereorder = False

@@ -43,10 +43,13 @@ def test_verify_tells_by_its_exit_code(call: Call, results: Path) -> None:
     data = json.loads((results / "claims.json").read_text("utf-8"))
     data["claims"][0]["measured"] = -1.0
     (results / "claims.json").write_text(json.dumps(data), encoding="utf-8")
-    code, out, err = call("study", "verify", results, "--json")
-    assert (code, err) == (1, "")
-    assert len(json.loads(out)["problems"]) == 1
-    assert call("study", "verify", results)[0] == 1
+    for stored in (False, True):
+        code, out, err = call("study", "verify", results, "--store", "kept", "--json")
+        assert (code, err) == (1, "")
+        assert len(json.loads(out)["problems"]) == 1
+        assert json.loads(out)["stored"] is stored
+    assert "of one member that the store had (" in call("study", "verify", results, "--store", "kept")[1]
+    assert "'the-moon'" in refused(call("study", "verify", results, "--device", "the-moon"))
     shutil.rmtree(results / "tables")
     assert "does not hold complete results" in refused(call("study", "verify", results))
 
@@ -106,10 +109,11 @@ def test_report_judges_committed_results_again_and_writes_their_pages(
         told = json.loads(out)
         assert Path(told["page"]) == tmp_path / "page" / "index.html"
         assert [study["claims"] for study in told["studies"]] == [claims]
-    Path(STORE).mkdir()
-    code, out, err = call("report", results, "--out", "page")
-    assert (code, err) == (0, "")
-    assert len(list(Path(STORE, "cache").glob("*/*"))) == 1
+    for name, named in (("shared", ("--store", "shared")), (STORE, ())):
+        Path(name).mkdir()
+        code, out, err = call("report", results, "--out", "page", *named)
+        assert (code, err) == (0, "")
+        assert len(list(Path(name, "cache").glob("*/*"))) == 1
     holds = [sum(c["status"] == "holds" for c in claims if c["whose"] == whose) for whose in ("paper", "ours")]
     row = next(line.split() for line in out.splitlines() if line.startswith("gradient-toy"))
     assert [row[1], row[6]] == [str(number) for number in holds]
@@ -149,7 +153,7 @@ def test_a_study_in_a_file_is_run_like_any_other(call: Call, tmp_path: Path) -> 
     (tmp_path / "of_my_own.py").write_text(FILE)
     arguments = ("./of_my_own.py", "--scale", "smoke")
     shown = json.loads(call("study", "show", *arguments, "--json")[1])
-    assert list(shown["runs"]) == ["one"]
+    assert (list(shown["runs"]), shown["study"]) == (["one"], "of-my-own")
     code, out, err = call("study", "run", *arguments, "--device", "cpu", "--json")
     assert (code, err) == (0, "")
     told = json.loads(out)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -69,6 +70,10 @@ def test_show(call: Call, monkeypatch: pytest.MonkeyPatch) -> None:
     assert [(c["id"], c["whose"]) for c in data["claims"]] == [(c.id, c.whose) for c in TOY.claims]
     assert data["deviations"] == list(TOY.notes.deviations)
     assert {c["at_paper_scale"]["status"] for c in data["claims"]} <= set(STATUSES)
+    asked = json.loads(call("study", "show", "gradient-toy", "--members", 7, "--precision", "tf32", "--json")[1])
+    of_seven = replace(TOY, precision="tf32").runs("quick", 7)
+    assert {name: run["address"] for name, run in asked["runs"].items()} == {n: r.address for n, r in of_seven.items()}
+    assert "change no run" in refused(call("study", "show", "gradient-toy", "--members", 256))
     monkeypatch.setattr("recombine.studies.committed.carried", dict)
     assert "at paper scale" not in call("study", "show", "gradient-toy")[1]
 
@@ -82,7 +87,7 @@ def test_run_prints_exactly_one_json_object(run: Call, tmp_path: Path) -> None:
     assert (data["schema"], data["study"], data["scale"]) == (2, "gradient-toy", "smoke")
     assert all(list(claim) == CLAIM for claim in data["claims"])
     assert {claim["status"] for claim in data["claims"]} <= set(STATUSES)
-    assert {claim["members"] for claim in data["claims"]} == {2}
+    assert {claim["members"] for claim in data["claims"] if claim["id"] != "toy-epochs"} == {2}
     assert Path(data["page"]) == tmp_path / "page" / "gradient-toy" / "index.html"
     assert Path(data["page"]).is_file()
 

@@ -63,7 +63,10 @@ def test_a_page_prints_what_it_shows_and_draws_what_its_pictures_say(
         assert step.matches, f"line {step.line} shows\n{step.expected}\nand prints or draws\n{step.printed}"
 
 
-def test_the_readme_prints_what_it_shows(tmp_path: Path, sixteen: Path) -> None:
+def test_the_readme_prints_what_it_shows(tmp_path: Path, sixteen: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    # The page of this study at smoke scale is drawn by `tests/studies/test_conformance.py`, and written by
+    # `tests/cli/test_cli_study.py`.
+    monkeypatch.setattr("recombine.reporting.write_study", lambda _, out: out / "index.html")
     shutil.copytree(DOCS.parent / "examples", tmp_path / "examples")
     (tmp_path / ".recombine").symlink_to(sixteen)
     shown = [step for step in pages.play(DOCS.parent / "README.md", tmp_path) if isinstance(step, pages.Shown)]

@@ -87,10 +87,11 @@ def test_an_interval_is_of_one_row(quoted: ModuleType) -> None:
 
 
 def test_no_mark_begins_a_line() -> None:
-    """A comment at the beginning of a line ends the paragraph; the table of studies is meant to."""
+    """A comment at the beginning of a line ends the paragraph; the table of studies and the entries are meant to."""
     pages = [ROOT / "README.md", *sorted((ROOT / "docs").glob("**/*.md"))]
     lines = (line.lstrip() for page in pages for line in page.read_text(encoding="utf-8").splitlines())
-    assert [line for line in lines if line.startswith("<!--= ") and line != "<!--= table -->"] == []
+    meant = {"<!--= table -->", "<!--= bibtex -->"}
+    assert [line for line in lines if line.startswith("<!--= ") and line not in meant] == []
 
 
 def _list(quoted: ModuleType, *rows: str) -> None:

@@ -11,8 +11,7 @@ from typing import Any
 import pytest
 from hypothesis import given, strategies as st
 
-from recombine import __version__
-from recombine.reporting.citing import YEAR, package_entry, paper_entry, paper_key
+from recombine.reporting.citing import package_entry, paper_entry, paper_key
 from recombine.reporting.export import claims_latex, study_latex
 from recombine.reporting.latex import latex_comment, latex_frame, latex_row, latex_text
 from recombine.reporting.measured import ERROR_HEAD, EVIDENCE_HEAD, latex_table
@@ -163,13 +162,19 @@ def test_the_caption_cites_the_paper_and_names_version_scale_and_runs(result: St
     assert f"% made by: {result.command}" in text
 
 
-def test_keys_and_the_year_are_those_of_the_page_on_citing() -> None:
+def test_the_page_on_citing_and_the_citation_file_have_the_papers_as_the_studies_do() -> None:
     page = (ROOT / "docs" / "citing.md").read_text(encoding="utf-8")
-    assert f"version={{{__version__}}}, year={{{YEAR}}}" in page
-    assert f"  year = {{{YEAR}}}," in package_entry()
-    keys = {paper_key(study.paper) for study in STUDIES.values() if study.paper}
-    assert len(keys) == 5
-    assert all(f"{{{key}," in page for key in keys)
+    cited = " ".join((ROOT / "CITATION.cff").read_text(encoding="utf-8").split())
+    papers = {study.paper for study in STUDIES.values() if study.paper}
+    assert len({paper_key(paper) for paper in papers}) == len(papers) == 5
+    assert page.count("@") == 6, "one entry each, and the package's"
+    for entry in (package_entry(), *map(paper_entry, papers)):
+        assert "\n".join(entry) in page
+    for paper in papers:
+        names = [name.rpartition(" ") for name in paper.authors.split(", ")]
+        authors = " ".join(f"- family-names: {last} given-names: {first}" for first, _, last in names)
+        quoted = f'"{paper.title}"' if ":" in paper.title else paper.title
+        assert f"title: {quoted} year: {paper.year} authors: {authors}" in cited
 
 
 @pytest.mark.parametrize(("paper", "key", "author"), [

@@ -107,7 +107,7 @@ def test_every_claim_can_fail(study: Study[Any], results: StudyResult) -> None:
 def test_committed_claims_and_tables_are_what_the_study_says(study: Study[Any], results: StudyResult,
                                                              monkeypatch: pytest.MonkeyPatch) -> None:  # fmt: skip
     """All of `study verify` but the member that it trains again."""
-    monkeypatch.setattr("recombine.studies.verification._again", lambda *_: ("none", 1, []))
+    monkeypatch.setattr("recombine.studies.verification._again", lambda *_: ("none", 1, [], False))
     monkeypatch.setattr("recombine.studies.verification.read_results", lambda *_: results)  # read once, just now
     assert verify(study, RESULTS / study.name).problems == ()
 

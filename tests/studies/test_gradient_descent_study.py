@@ -98,6 +98,9 @@ def test_the_early_curves_by_hand() -> None:
     assert found["accuracy"].to_list() == [0.75, 0.5]
     assert found["loss"].to_list() == [0.25, 0.5]
     assert found.columns == ["run", "view", "member", "accuracy", "loss", "fitted"]
+    short = early(table.filter(pl.col("step") < 100), table.filter(pl.col("step") < 1))
+    assert short.is_empty(), "these end before what is asked"
+    assert (_judged("pair-speed", early=short).status, _judged("scan-speed", early=short).status) == 2 * ("not run",)
 
 
 def test_evolution_lowers_the_loss_without_gradients_and_again_alike(tmp_path: Path) -> None:
@@ -176,6 +179,16 @@ def test_the_first_look_that_lies_above_0_decides() -> None:
     expected = {"steps-added": "holds", "steps-added-alike": "fails", "steps-risen": "holds", "steps-own": "fails",
                 "steps-side": "fails", "both-steps-added": "not run"}  # fmt: skip
     assert {name: _judged(name, **tables).status for name in expected} == expected
+
+
+def test_runs_that_end_before_the_last_early_look_decide_what_they_show_and_nothing_else() -> None:
+    """Of 32 steps: a rise within them is one within 64; that there is none says nothing of the rest."""
+    steps = _along({"a": 0.001, "b": 0.0, "alike": 0.001})
+    for last, alike in ((32, "not run"), (64, "fails")):
+        some = steps.filter(pl.col("step") <= last)
+        first = steps_first(some, steps_apart(some))
+        found = [_judged(name, steps_first=first).status for name in ("steps-added", "steps-added-alike")]
+        assert found == ["holds", alike]
 
 
 def test_looks_after_the_early_ones_decide_nothing() -> None:

@@ -102,7 +102,7 @@ def test_changing_a_threshold_trains_nothing(
     )
     strict = run_study(dataclasses.replace(STUDY, claims=claims), "smoke", store=store, members=MEMBERS, device="cpu")
     judged = [new for new, old in zip(strict.claims, result.claims, strict=True) if old.status != "not run"]
-    assert len(judged) == len(STUDY.claims) - 3  # rare outcomes need more networks
+    assert len(judged) == len(STUDY.claims) - 4  # rare outcomes need more networks, epochs more steps
     assert {claim.status for claim in judged} == {"fails"}
     assert all(table.equals(strict.tables[name]) for name, table in result.tables.items())
     again = run_study(STUDY, "smoke", store=store, members=MEMBERS, device="cpu")
@@ -226,7 +226,7 @@ def test_results_are_read_back_and_renewed_run_by_run(result: StudyResult, store
 
 
 def test_verify_says_where_a_run_came_from_is_not_known(copy: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("recombine.studies.verification._again", lambda *_: ("none", 1, []))
+    monkeypatch.setattr("recombine.studies.verification._again", lambda *_: ("none", 1, [], False))
     record = json.loads((copy / "study.json").read_text("utf-8"))
     for run in record["runs"].values():
         run.update(commit="abc", versions={"recombine": "1"})
@@ -236,7 +236,7 @@ def test_verify_says_where_a_run_came_from_is_not_known(copy: Path, monkeypatch:
 
 
 def test_a_declared_run_may_be_awaited_but_not_lose_its_record(copy: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("recombine.studies.verification._again", lambda *_: ("none", 1, []))
+    monkeypatch.setattr("recombine.studies.verification._again", lambda *_: ("none", 1, [], False))
     record = json.loads((copy / "study.json").read_text("utf-8"))
     del record["runs"]["redundant"]
     (copy / "study.json").write_text(json.dumps(record), encoding="utf-8")
@@ -259,7 +259,7 @@ def change_claims(folder: Path, change: Any) -> None:
 @pytest.fixture
 def quickly(monkeypatch: pytest.MonkeyPatch) -> None:
     """Where the member trained again is not what is looked at."""
-    monkeypatch.setattr("recombine.studies.verification._again", lambda *_: ("none", 1, []))
+    monkeypatch.setattr("recombine.studies.verification._again", lambda *_: ("none", 1, [], False))
 
 
 @pytest.mark.usefixtures("quickly")

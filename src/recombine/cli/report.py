@@ -7,7 +7,7 @@ from typing import Annotated
 
 from cyclopts import Parameter
 
-from recombine.cli.options import OUT, STORE, Json, Out
+from recombine.cli.options import OUT, STORE, Json, Out, StorePath
 from recombine.cli.printing import print_json, say
 from recombine.cli.study import Mine
 
@@ -17,11 +17,12 @@ def report(
     /,
     *,
     study: Mine = None,
+    store: StorePath = STORE,
     out: Out = OUT,
     as_json: Json = False,
 ) -> int:
     """Judge committed results again and write their pages; nothing is trained. What was drawn before is found again in
-    the store of this folder, where it has one.
+    the store, where there is one.
 
     Examples: recombine report results
               recombine report results/kernel-theory --out report
@@ -31,10 +32,12 @@ def report(
     from recombine.cli.study import check_writable
     from recombine.figures.cache import cached_in
     from recombine.reporting import write_overview
+    from recombine.runs import Store
     from recombine.studies import find_study
     from recombine.studies.committed import read_all
 
-    drawn = Path(STORE) / "cache" if Path(STORE).is_dir() else None
+    there = "://" in store or Path(store).is_dir()
+    drawn = Store(store, writable=False).local / "cache" if there else None
     with waiting("reading tables, drawing the figures and writing the page", quiet=as_json), cached_in(drawn):
         results = read_all(folder, find_study(study) if study else None)
         check_writable(out)

@@ -52,6 +52,13 @@ app = cyclopts.App(
 Mine = Annotated[
     str | None, Parameter(name="--study", help="The file of a study of your own whose results these are: ./mine.py.")
 ]
+Kept = Annotated[
+    str | None,
+    Parameter(
+        name="--store",
+        help="Take the member from this store if it is there, and keep it there; otherwise it is trained from nothing.",
+    ),
+]
 Results = Annotated[Path, Parameter(help="A folder of committed results.")]
 Only = Annotated[
     str | None,
@@ -103,17 +110,28 @@ def _listed(study: Study[Any]) -> dict[str, Any]:
 
 
 @app.command(sort_key=2, help_epilogue="")
-def show(name: Name, /, *, scale: Scale = "quick", as_json: Json = False) -> None:
+def show(
+    name: Name,
+    /,
+    *,
+    scale: Scale = "quick",
+    members: Members = None,
+    precision: Precision = "float32",
+    as_json: Json = False,
+) -> None:
     """Show what a study asks, runs and claims, before anything is run.
 
     Example: recombine study show gradient-toy --scale paper"""
+    from dataclasses import replace
+
     from recombine.studies import find_study
     from recombine.studies.committed import carried
     from recombine.studies.study import address_of
-    from recombine.studies.variation import changes
+    from recombine.studies.variation import changes, refuse_unasked
 
-    study = find_study(name)
-    planned, verdicts = study.runs(scale, None), carried().get(study.name, {})
+    study = replace(find_study(name), precision=precision)
+    refuse_unasked([study], scale, members)
+    planned, verdicts = study.runs(scale, members), carried().get(study.name, {})
     if as_json:
         claims = [
             {
@@ -128,8 +146,8 @@ def show(name: Name, /, *, scale: Scale = "quick", as_json: Json = False) -> Non
         ]
         runs = {n: {"address": run.address, **run.describe()} for n, run in planned.items()}
         print_json({
-            "study": name, "scale": scale, "claims": claims, "runs": runs,
-            "deviations": list(study.notes.deviations), "changes": list(changes(study, scale)),
+            "study": study.name, "scale": scale, "claims": claims, "runs": runs,
+            "deviations": list(study.notes.deviations), "changes": list(changes(study, scale, members)),
         })  # fmt: skip
         return
     from rich.table import Table
@@ -137,7 +155,7 @@ def show(name: Name, /, *, scale: Scale = "quick", as_json: Json = False) -> Non
     where = console()
     where.print(shown(study.title, "bold"))
     where.print(shown(f"{study.question}\n"))
-    say_changes(study, scale, None)
+    say_changes(study, scale, members)
     if paper := study.paper:
         where.print(shown(f"{paper.authors} ({paper.year}). {paper.title}. {paper.url}\n"))
     table = Table("claim", "sentence, and what would make it hold", box=None)
@@ -252,7 +270,9 @@ def _store(study: Study[Any], runs: Mapping[str, Run], store: Store, device: str
 
 
 @app.command(sort_key=4, help_epilogue="")
-def verify(folder: Results, /, *, study: Mine = None, as_json: Json = False) -> int:
+def verify(
+    folder: Results, /, *, study: Mine = None, device: Device = "cpu", store: Kept = None, as_json: Json = False
+) -> int:
     """Recompute every claim of committed results from their tables, and train one small member again.
 
     Exits with 1 where something does not agree.
@@ -263,13 +283,15 @@ def verify(folder: Results, /, *, study: Mine = None, as_json: Json = False) -> 
     from recombine.studies.committed import study_of
 
     record = _record(folder)
+    check_place("here", device)
     name, mine = str(record["study"]), find_study(study) if study else None
-    found = verify_results(mine or study_of(record), folder)
+    found = verify_results(mine or study_of(record), folder, device, store)
     if as_json:
         print_json({"study": name, "claims": found.claims, "compared": found.compared, "problems": found.problems,
-                    "unknown_origin": found.unknown, "awaited": found.awaited})  # fmt: skip
+                    "unknown_origin": found.unknown, "awaited": found.awaited, "stored": found.stored})  # fmt: skip
     else:
-        again = f"{found.compared} figures of one member trained again ({found.again})"
+        how = "that the store had" if found.stored else "trained again"
+        again = f"{found.compared} figures of one member {how} ({found.again})"
         say(f"{name}: {found.claims} claims recomputed, {again}")
         if found.unknown:
             say(f"  commit or version are not known of {counted(len(found.unknown), 'run')}: {_some(found.unknown)}")

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import textwrap
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
@@ -11,7 +12,8 @@ import altair as alt
 import polars as pl
 
 from recombine import figures
-from recombine.figures.data import number
+from recombine.figures import theme
+from recombine.figures.data import number, plain
 from recombine.figures.export import COLUMN, FILES, Drawn, file_name, write, write_files
 from recombine.reporting.drawing import Drawing
 from recombine.reporting.export import (
@@ -37,10 +39,19 @@ from recombine.studies.study import Figure, Study, StudyResult
 from recombine.studies.tables import UNREADABLE
 from recombine.studies.verification import study_record
 
+LETTER = 6.5
+"""Pixels of a letter of a title on average."""
+
 
 def claims_chart(result: StudyResult) -> alt.LayerChart:
-    """The one obvious picture of a study: its claims, with what each criterion compares with."""
-    return figures.claims(_claims_table(result))
+    """The one obvious picture of a study: its claims, with what each criterion compares with. Above those of a
+    variation stands what it changes."""
+    chart = figures.claims(_claims_table(result))
+    if not result.changes:
+        return chart
+    told = f"{result.study.name} changes of {result.study.original.name}: {'; '.join(result.changes)}."
+    lines = textwrap.wrap(plain(told), int(theme.total_width() / LETTER))
+    return chart.properties(title=alt.TitleParams(lines, fontWeight="normal", anchor="start"))
 
 
 def _claims_table(result: StudyResult) -> pl.DataFrame:

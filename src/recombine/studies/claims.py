@@ -74,6 +74,11 @@ class Evidence:
         return self.there and min(self.asked) < self.least
 
     @property
+    def whole(self) -> bool:
+        """Whether all units fitted."""
+        return all(len(group) == asked for group, asked in zip(self.groups, self.asked, strict=True))
+
+    @property
     def fitted(self) -> int:
         return len(self.groups[self._worst])
 
@@ -250,7 +255,7 @@ class Claim:
             status = "open" if self._leaves_open(figure) else "fails"
             status = "holds" if self.test.criterion.holds(figure, published) else status
         share = Shares.least([shares[run] for run in runs if shares and run in shares])
-        all_of_them = self._figure(self.test.read(tables, everyone=True))
+        all_of_them = figure if evidence.whole else self._figure(self.test.read(tables, everyone=True))
         return ClaimResult(self, figure, evidence.fitted, evidence.members, status, all_of_them, share, runs=runs)
 
     def _leaves_open(self, figure: Interval) -> bool:
@@ -290,7 +295,7 @@ class ClaimResult:
     runs: tuple[str, ...] = ()
     """The runs that it was read from; none where its table does not say."""
     changed: tuple[str, ...] = ()
-    """What a variation changes of these, and of the claim itself."""
+    """What a variation changes of these and not of all runs, and of the claim itself."""
 
     @property
     def how(self) -> How | None:

@@ -328,5 +328,6 @@ class StudyResult(Result):
             "study": self.study.name,
             "scale": self.scale,
             "seconds": round(self.seconds, 3),
+            **({"changes": list(self.changes)} if self.changes else {}),
             "claims": [claim.to_dict() for claim in self.claims],
         }

@@ -1,5 +1,5 @@
 """What a variation changes of the runs that each of its claims reads, so that it is said beside the claim: a sentence
-about SGD is judged on what was run, be it Adam.
+about SGD is judged on what was run, be it Adam. What it changes of all runs is said once, of the whole study.
 
 A claim that reads as two runs what has become one is not asked: it would compare that run with itself, or count it
 twice.
@@ -21,12 +21,10 @@ Settings = Mapping[str, Setting]
 def beside_claims(
     claims: Iterable[ClaimResult], study: Study[Any], scale: Scale, members: int | None = None
 ) -> tuple[ClaimResult, ...]:
-    """The claims, each with what is changed of what it reads; as they are where nothing is."""
+    """The claims, each with what is changed of what it reads and not of all runs; as they are where nothing is."""
     before = study.varies
-    if before is None:
+    if before is None or scale not in before.scales:
         return tuple(claims)
-    if scale not in before.scales:
-        return tuple(replace(claim, changed=(f"{before.name} has no such scale",)) for claim in claims)
     old, new = before.planned(scale, members), study.planned(scale, members)
     return tuple(_beside(claim, before, study, old, new) for claim in claims)
 
@@ -35,7 +33,8 @@ def _beside(result: ClaimResult, before: Study[Any], study: Study[Any], old: Set
     # Of a claim whose table does not say of which runs it is, they may be any.
     mine = set(result.runs) or {*old, *new}
     some_old, some_new = ({name: one for name, one in of.items() if name in mine} for of in (old, new))
-    told = of_runs(some_old, some_new, brief=bool(result.runs))
+    of_all = set(of_runs(old, new, brief=True)).difference(of_runs(old, new))
+    told = [change for change in of_runs(some_old, some_new, brief=True) if change not in of_all]
     read = _read(study, result.claim.test.tables)
     told += [f"other rows are kept as {name}" for name in other_rows(before, study) if name in read]
     if any(claim.id == result.claim.id and claim is not result.claim for claim in before.claims):

@@ -39,10 +39,15 @@ class Verification:
     """Runs of which it is not known from which commit or version they came."""
     awaited: tuple[str, ...] = ()
     """Runs that are declared and of which nothing was committed yet: claims about them are not judged."""
+    stored: bool = False
+    """Whether that member was in the store that was named, so that nothing was trained now."""
 
 
-def verify(study: Study[Any], folder: Path, device: str = "cpu") -> Verification:
-    """Recompute every claim of ``folder`` from its tables and train one member of its smallest run again."""
+def verify(
+    study: Study[Any], folder: Path, device: str = "cpu", store: Store | str | Path | None = None
+) -> Verification:
+    """Recompute every claim of ``folder`` from its tables and train one member of its smallest run again, from nothing,
+    or, where a ``store`` is named, unless it is there; there it is kept."""
     record, committed = read_json(folder / "study.json"), read_json(folder / "claims.json")
     if record.get("study") != study.name:
         raise InputError(f"{str(folder)!r} holds results of the study {record.get('study')!r}, not of {study.name!r}.")
@@ -63,9 +68,9 @@ def verify(study: Study[Any], folder: Path, device: str = "cpu") -> Verification
     for name, setting in settings.items():
         if name not in awaited and result.provenance.get(name, {}).get("address") != setting.run.address:
             problems.append(f"run {name}: its description has changed since the results were committed")
-    name, compared, found = _again(study, settings, result.tables, device)
+    name, compared, found, stored = _again(study, settings, result.tables, device, store)
     unknown = tuple(name for name, run in result.provenance.items() if not _known(run))
-    return Verification(len(result.claims), compared, name, tuple(problems + found), unknown, awaited)
+    return Verification(len(result.claims), compared, name, tuple(problems + found), unknown, awaited, stored)
 
 
 def study_record(result: StudyResult) -> dict[str, Any]:
@@ -124,15 +129,18 @@ def _alike(one: Any, other: Any) -> bool:
 
 
 def _again(
-    study: Study[Any], settings: Mapping[str, Setting], tables: Mapping[str, pl.DataFrame], device: str
-) -> tuple[str, int, list[str]]:
+    study: Study[Any], settings: Mapping[str, Setting], tables: Mapping[str, pl.DataFrame], device: str,
+    store: Store | str | Path | None,
+) -> tuple[str, int, list[str], bool]:  # fmt: skip
     """Train member 0 of the run with the fewest steps, and compare its early figures with the committed ones."""
     alone = {name: first for name, s in settings.items() if (first := s.run.first_member()) is not None}
     if not alone:
-        return "none: no run of this study trains members", 0, []
+        return "none: no run of this study trains members", 0, [], False
     name = min(alone, key=lambda n: (getattr(alone[n], "steps", 0), n))
     with tempfile.TemporaryDirectory() as folder:
-        one = get_or_compute(Store(Path(folder)), {name: alone[name]}, device=device)
+        kept_in = store if isinstance(store, Store) else Store(store or folder)
+        stored = kept_in.get(alone[name]) is not None
+        one = get_or_compute(kept_in, {name: alone[name]}, device=device)
         fresh = kept(study, {name: settings[name]}, one)
     compared = 0
     problems: list[str] = []
@@ -141,7 +149,7 @@ def _again(
         compared, problems = compared + count, problems + found
     if not compared:
         problems.append(f"run {name}: nothing of member 0 could be compared")
-    return name, compared, problems
+    return name, compared, problems, stored
 
 
 def _compare(where: str, title: str, table: pl.DataFrame, committed: pl.DataFrame | None) -> tuple[int, list[str]]:

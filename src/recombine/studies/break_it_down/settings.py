@@ -76,7 +76,7 @@ class Size:
 
 
 SCALES: dict[Scale, Size] = {
-    "smoke": Size(2, 32, 1, 4, 40, 2), "quick": Size(3, 700, 10, 20, 200, 4), "paper": Size(3, 1500, 20, 48, 500, 0),
+    "smoke": Size(2, 32, 1, 4, 12, 2), "quick": Size(3, 700, 10, 20, 200, 4), "paper": Size(3, 1500, 20, 48, 500, 0),
 }  # fmt: skip
 
 
@@ -247,7 +247,8 @@ def small_agreement(size: Size, bases: int) -> Setting:
     """Subject–verb agreement with an encoder of 2 layers of 16; four settings."""
     search = grid(starts=FEW, choices=(Choice(),), lrs=(0.03, 0.01), base=SHORT.replace(epochs=min(6, size.epochs)))
     run = DissectionRun(
-        task=OddOneOutTask(source=AGREEMENT, family=Family(both_broken=False), problems=3000, held_out=300),
+        task=OddOneOutTask(source=AGREEMENT, family=Family(both_broken=False), problems=300 if size.short else 3000,
+                           held_out=40 if size.short else 300),
         model=OddOneOutNet(encoder=_encoder(16, 2, 2)), bases=bases, steps=30 if size.short else 400, batch_size=32,
         optimizer=Adam(lr=5e-3), learn=32 if size.short else 256, asked=min(120, size.asked), free=False,
         untrained=1 if size.short else 2, protocol=Protocol(settings=search, seeds=1, random=1),
@@ -262,10 +263,10 @@ def small_contours(size: Size) -> Setting:
     search = grid(starts=FEW[1:], choices=upper, lrs=(0.1, 0.03), base=SHORT.replace(epochs=min(4, size.epochs)))
     smoke = size.short
     run = DissectionRun(
-        task=OddOneOutTask(source=Contours(side=32), problems=64 if smoke else 8000, held_out=16 if smoke else 200),
+        task=OddOneOutTask(source=Contours(side=32), problems=32 if smoke else 8000, held_out=8 if smoke else 200),
         model=SMALL_RESNET, bases=1 if smoke else 2, steps=4 if smoke else 0, batch_size=16, optimizer=Adam(lr=5e-3),
-        weights=None if smoke else FILE, weights_hash=None if smoke else HASH, learn=16 if smoke else 144,
-        asked=8 if smoke else 56, protocol=Protocol(settings=search, seeds=1, random=1), untrained=1 if smoke else 2,
+        weights=None if smoke else FILE, weights_hash=None if smoke else HASH, learn=8 if smoke else 144,
+        asked=4 if smoke else 56, protocol=Protocol(settings=search, seeds=1, random=1), untrained=1 if smoke else 2,
     )  # fmt: skip
     return _setting(run, "inside–contact", "7 layers, 32 pixels", 7, RESNET)
 

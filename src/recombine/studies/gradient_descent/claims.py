@@ -19,21 +19,25 @@ from recombine.studies.gradient_descent.steps import LATER
 
 EARLY = {"pairs": 100, "scan": 25}
 """The training lead is judged over the first half of 200 steps; on SCAN the paper sees it “in steps 10–25”."""
+EARLY_COLUMNS = {"run": pl.String, "view": pl.String, "member": pl.Int32, "accuracy": pl.Float64, "loss": pl.Float64,
+                 "fitted": pl.Boolean}  # fmt: skip
 RIGHT_ANGLES = 1 / math.sqrt(2)
 """What is left of two terms of equal length that have nothing to do with each other, of the sum of their lengths."""
 
 
 def early(*tables: pl.DataFrame) -> pl.DataFrame:
-    """The mean height of each member's curves of accuracy and loss over the first steps, by view."""
-    parts = []
+    """The mean height of each member's curves of accuracy and loss over the first steps, by view; none of a run that
+    ends before."""
+    parts = [pl.DataFrame(schema=EARLY_COLUMNS)]
     for table, until in zip(tables, EARLY.values(), strict=True):
         known = table.select("run", "member", "fitted").unique(maintain_order=True)
-        for (run, view), rows in table.group_by("run", "view", maintain_order=True):
+        whole = table.filter(pl.col("step").max().over("run") >= until)
+        for (run, view), rows in whole.group_by("run", "view", maintain_order=True):
             means = area(rows, until, "accuracy", str(view)).rename({"area": "accuracy"})
             losses = area(rows, until, "loss", str(view)).rename({"area": "loss"})
             label = [pl.lit(run).alias("run"), pl.lit(view).alias("view")]
             parts.append(means.join(losses, on="member").select(*label, pl.all()).join(known, on=["run", "member"]))
-    return pl.concat(parts)
+    return pl.concat(parts, how="vertical_relaxed")
 
 
 def optimizer_pairs(optimizers: pl.DataFrame) -> pl.DataFrame:

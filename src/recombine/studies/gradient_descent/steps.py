@@ -174,11 +174,14 @@ def steps_apart(steps: pl.DataFrame) -> pl.DataFrame:
 
 def steps_first(steps: pl.DataFrame, apart: pl.DataFrame) -> pl.DataFrame:
     """Of every question each member at the first early look whose interval lies above 0; where there is none, at that
-    whose interval reaches highest with its lower end. At other rates as long counts as early as makes steps × rate."""
+    whose interval reaches highest with its lower end, or nothing where runs end too early to tell. At other rates as
+    long counts as early as makes steps × rate."""
     rate = pl.col("rate") if "rate" in apart.columns else pl.lit(RATE)
-    early = apart.filter(pl.col("step") * rate <= EARLY * RATE * 1.001, pl.col("low").is_finite())
+    by, path = [*_by(steps), "question"], pl.col("step") * rate
+    whole = (path.max() >= EARLY * RATE * 0.999).over(by).alias("whole")
+    early = apart.with_columns(whole).filter(path <= EARLY * RATE * 1.001, pl.col("low").is_finite())
+    early = early.filter(pl.col("whole") | (pl.col("low") > 0).any().over(by))
     order = [pl.col("low") > 0, pl.when(pl.col("low") > 0).then(-pl.col("step")).otherwise(pl.col("low"))]
-    by = [*_by(steps), "question"]
     first = early.group_by(by, maintain_order=True).agg(pl.col("step").sort_by(order, descending=True).first())
     return first.join(_apart(steps), on=[*by, "step"], maintain_order="left")
 
