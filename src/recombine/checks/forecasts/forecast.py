@@ -167,13 +167,16 @@ def _raised(middle: float, losses: Floats) -> float:
 
 
 def _one_answer(contest: Contest, losses: list[Floats]) -> float:
-    """The loss to expect of the same answer for all: of numbers how far it is from what the rule that won says of the
-    asked cells, and what that rule errs by beside. How far those left out are from it depends on which these are."""
-    best = contest.best
-    if contest.metric != "rmse" or not best:
+    """The loss to expect of the same answer for all: what the rule that won errs by, and what this one would on the
+    asked cells if that were right. By those left out it would depend on which of them have large effects."""
+    best, metric = contest.best, contest.metric
+    if not best:
         return float(losses[0].mean())
-    said, same = (contest.rules[i].answer(contest.asked).reshape(-1) for i in (best, 0))
-    return float(np.mean((said - same) ** 2) + losses[best].mean())
+    said, same = (contest.rules[i].answer(contest.asked).reshape(len(contest.asked), -1) for i in (best, 0))
+    if_right = said[:, 0] if contest.cells.numeric else said
+    more = losses_of(if_right, same, metric) - losses_of(if_right, said, metric)
+    told = float(losses[best].mean() + more.mean())
+    return min(told, 1.0) if contest.rates else told
 
 
 def _at_asked(contest: Contest, losses: list[Floats], best: int) -> tuple[list[Floats], float, float]:
