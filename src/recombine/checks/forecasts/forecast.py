@@ -167,16 +167,13 @@ def _raised(middle: float, losses: Floats) -> float:
 
 
 def _one_answer(contest: Contest, losses: list[Floats]) -> float:
-    """The loss to expect of the same answer for all: what the rule that won errs by, and what this one would on the
-    asked cells if that were right. By those left out it would depend on which of them have large effects."""
-    best, metric = contest.best, contest.metric
-    if not best:
-        return float(losses[0].mean())
-    said, same = (contest.rules[i].answer(contest.asked).reshape(len(contest.asked), -1) for i in (best, 0))
-    if_right = said[:, 0] if contest.cells.numeric else said
-    more = losses_of(if_right, same, metric) - losses_of(if_right, said, metric)
-    told = float(losses[best].mean() + more.mean())
-    return min(told, 1.0) if contest.rates else told
+    """The loss to expect of the same answer for all: of numbers what the rule that won errs by, and how far that answer
+    is from those of this rule to the asked cells. By the cells left out it would depend on which have large effects."""
+    best, told = contest.best, float(losses[contest.best].mean())
+    if not best or not contest.cells.numeric:
+        return max(float(losses[0].mean()), told)
+    said, same = (contest.rules[i].answer(contest.asked).reshape(-1) for i in (best, 0))
+    return told + float(np.mean((said - same) ** 2))
 
 
 def _at_asked(contest: Contest, losses: list[Floats], best: int) -> tuple[list[Floats], float, float]:
