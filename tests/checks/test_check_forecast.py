@@ -11,10 +11,9 @@ from hypothesis import given, settings, strategies as st
 from planted_tables import additive, grid, planted, seen_part
 
 from recombine.checks import check
-from recombine.checks.forecasts.contest import draw, hold
 from recombine.checks.forecasts.error_range import evenness, independent, likened_to, of_normal, range_of
 from recombine.checks.forecasts.expected import Forecast
-from recombine.checks.forecasts.forecast import _expected, _margin, _outdone, forecast
+from recombine.checks.forecasts.forecast import _margin, _outdone, forecast
 from recombine.checks.forecasts.forecast_words import level, substituted
 from recombine.checks.forecasts.losses import as_learnt
 from recombine.checks.rules.adding import Adding

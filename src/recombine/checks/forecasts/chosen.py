@@ -71,7 +71,8 @@ def charged_for(
     for _ in range(HALVES):
         half = np.isin(firsts, rng.permutation(distinct)[: len(distinct) // 2])
         for one, other in ((half, ~half), (~half, half)):
-            i = choose([loss[one] for loss in losses], len(np.unique(firsts[one])), worth, lost) if one.sum() > 1 else best
+            here, few = [loss[one] for loss in losses], len(np.unique(firsts[one]))
+            i = choose(here, few, worth, lost) if one.sum() > 1 else best
             same = 1 - float(truth[other, truth[one].sum(axis=0).argmax()].mean())
             found.append((same, float(table[i, other].mean()) if i else same))
     same, chosen = np.mean(found, axis=0)

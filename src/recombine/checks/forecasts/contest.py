@@ -148,8 +148,8 @@ class Contest:
 
     @cached_property
     def lost(self) -> set[int]:
-        """Rules that are not chosen: any of a larger log loss than the same answer for all; sums on an unlikelier scale;
-        and of classes that answer itself, where levels differ."""
+        """Rules that are not chosen: those of a larger log loss than the same answer for all, sums on an unlikelier
+        scale, and of classes that answer itself, where levels differ."""
         constant = self.losses[0].mean()
         worse = {i for i, loss in enumerate(self.losses) if self.metric == "log loss" and loss.mean() >= constant}
         one_answer = {0} if self.by_chance <= LEVEL and 1 not in worse else set()

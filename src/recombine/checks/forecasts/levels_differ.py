@@ -2,8 +2,8 @@
 
     T_b = Σ_l (Σ_{c in l} e_c)² / n_l,   e_c = √rows_c (shares of classes − those of all),   z_b = (T_b − mean) / spread
 
-with l the levels of a factor b (of a number its line and bends), mean and spread over the deals. Σ z over all factors is
-held against what it is in these: exact where cells have equally many rows, whatever the cells are like. Of pairs of
+with l the levels of a factor b (of a number its line and bends), mean and spread over the deals. Σ z over all factors
+is held against what it is in these: exact where cells have equally many rows, whatever the cells are like. Of pairs of
 factors, few of which act, that is the largest z. Of few answers, right or wrong, some rule always looks good on those
 left out, and a rule that is good often does not.
 """
