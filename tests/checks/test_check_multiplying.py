@@ -8,6 +8,7 @@ from planted_tables import additive, grid, seen_part
 
 from recombine.checks import Purpose, check
 from recombine.checks.as_read import shown
+from recombine.checks.forecasts.chosen import likelihood_of, off_scale
 from recombine.checks.forecasts.forecast import forecast
 from recombine.checks.rules.adding import Adding
 from recombine.checks.rules.scales import scales
@@ -109,6 +110,18 @@ def test_what_multiplies_and_what_adds_up_are_told_apart_by_how_likely_single_no
     assert chosen[True].count("additive") + chosen[True].count("pairs") <= 1
     assert chosen[True].count("additive on a log scale") >= 4
     assert chosen[False].count("additive on a log scale") <= 1
+
+
+def test_sums_on_another_scale_take_the_place_of_those_in_the_answer_s_units_only_if_answers_are_likelier_by_a_nat():
+    seen, _ = seen_part((6, 5), 0)
+    cells = Cells(seen, (6, 5), np.ones(len(seen)), 30 * np.exp(0.4 * additive(seen, (6, 5), 0)), None)
+    plain, others = Adding("additive", cells, 1), [Adding("additive", cells, 1, s) for s in scales(cells.answers)]
+    rules = [Adding("constant", cells, 0), plain, *others, Adding("pairs", cells, 2)]
+    assert [rule.scale.name for rule in others] == ["log", "log-odds", "rank"]
+    assert off_scale(rules, [None, -9.0, -8.1, -8.2, None, None]) == {2, 3}
+    assert off_scale(rules, [None, -9.0, -8.1, -7.9, None, None]) == {1, 2}
+    assert [likelihood_of(rule, cells) is None for rule in rules] == [True, False, False, False, True, True]
+    assert off_scale(rules, [likelihood_of(rule, cells) for rule in rules]) == {1, 3}  # they multiply, exactly
 
 
 def test_the_density_of_an_answer_is_in_its_own_units_on_every_scale():

@@ -11,8 +11,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from recombine.checks.exact.modular import Floats, Ints
-from recombine.checks.forecasts.chosen import SURER, WORTH, choose, density_of, off_scale
+from recombine.checks.forecasts.chosen import SURER, WORTH, choose, likelihood_of, off_scale
 from recombine.checks.forecasts.contestants import contestants
+from recombine.checks.forecasts.levels_differ import by_chance
 from recombine.checks.forecasts.losses import as_learnt, losses_of, metric_of, proof_of, sure_of
 from recombine.checks.rules.adding import Adding
 from recombine.checks.rules.cut_short import Series
@@ -22,6 +23,9 @@ from recombine.checks.rules.seen_cells import Cells
 from recombine.checks.rules.stand_ins import StandIns, stand_ins
 from recombine.checks.rules.substitution import Substitution
 
+LEVEL, CLEARLY = 0.05, 2.576
+"""Chance below which levels, or pairs of them, differ in their classes, and standard errors by which a rule must be
+better than a simpler one where neither do."""
 STAND_INS, AGAIN = 200, 5
 """Stand-ins that are drawn, and further draws of as many."""
 
@@ -41,7 +45,8 @@ class Contest:
     nearer: list[Floats]
     """The variance of asked answers over that of answers left out, where that is known of a rule: of a design, and of
     values of a number between seen ones, which lie in narrower gaps than those that leaving values out makes."""
-    densities: list[Floats | None]
+    likely: list[float | None]
+    """The log density of seen answers by sums on each scale, where there are several."""
     variances: list[Floats | None]
     """Of each stand-in that of its forecast, by rules that tell it; none between seen values of a number."""
     substituted: dict[str, float | None] | None
@@ -121,6 +126,16 @@ class Contest:
         less often where log-odds add up, which gains next to nothing, and where pairs act, which costs more."""
         return self.proof if self.cells.numeric else [loss - self.least for loss in self.seen]
 
+    @cached_property
+    def by_chance(self) -> float:
+        """Of classes how often levels would differ as much by chance."""
+        return 1.0 if self.cells.numeric else by_chance(self.cells)
+
+    @cached_property
+    def nothing(self) -> bool:
+        """Of classes whether neither levels nor pairs of them differ beyond chance."""
+        return not self.cells.numeric and self.by_chance > LEVEL and by_chance(self.cells, 2) > LEVEL
+
     @property
     def worth(self) -> list[float]:
         """Standard errors by which each rule must be better than a simpler one."""
@@ -132,12 +147,19 @@ class Contest:
         return self.alone and rule.name != "surface"
 
     @cached_property
-    def best(self) -> int:
-        """The place of the rule that is recommended; none that is worse than the same answer for all."""
+    def lost(self) -> set[int]:
+        """Rules that are not chosen: those of a larger log loss than the same answer for all, sums on an unlikelier
+        scale, and of classes that answer itself, where levels differ."""
         constant = self.losses[0].mean()
-        worse = [i for i, loss in enumerate(self.losses) if self.metric == "log loss" and loss.mean() >= constant]
-        lost = off_scale(self.rules, self.densities, self.losses, self.few).union(worse)
-        return choose(self.told_apart, self.few, self.worth, lost)
+        worse = {i for i, loss in enumerate(self.losses) if self.metric == "log loss" and loss.mean() >= constant}
+        one_answer = {0} if self.by_chance <= LEVEL and 1 not in worse else set()
+        return off_scale(self.rules, self.likely) | worse - {0} | one_answer
+
+    @cached_property
+    def best(self) -> int:
+        """The place of the rule that is recommended."""
+        worth = [CLEARLY] * len(self.rules) if self.nothing else self.worth
+        return choose(self.told_apart, self.few, worth, self.lost)
 
     @property
     def winner(self) -> Rule:
@@ -156,6 +178,7 @@ def hold(
     """Ask every rule, and learners by the names in ``more``. What rules hold of the cells that they were last tried on
     is taken down at once."""
     rules = [*contestants(cells), *learners(more, cells, seed)]
+    likely = [likelihood_of(rule, cells) for rule in rules]  # before they are tried on the stand-ins
     nearer = [np.ones(1)] * len(rules)
     between = False
     if alone:
@@ -165,11 +188,10 @@ def hold(
         said = [rule.left_out(drawn.groups) for rule in rules]
         if between := cells.between(asked):
             nearer = nearer_of(rules, asked)
-    densities = [density_of(rule) for rule in rules]
     variances = [rule.variance if isinstance(rule, Adding) and not between else None for rule in rules]
     truth = cells.answers[[int(group[0]) for group in drawn.groups]]
     substituted = _substitution(rules, said, truth, asked)
-    return Contest(cells, asked, drawn, alone, rules, said, nearer, densities, variances, substituted, series)
+    return Contest(cells, asked, drawn, alone, rules, said, nearer, likely, variances, substituted, series)
 
 
 def nearer_of(rules: list[Rule], asked: Ints) -> list[Floats]:

@@ -40,6 +40,7 @@ from recombine.checks.rules.adding import Adding
 from recombine.checks.rules.cut_short import Series
 from recombine.checks.rules.effects import DENSE
 from recombine.checks.rules.learners import Learner
+from recombine.checks.rules.odds import Odds
 from recombine.checks.rules.rule import Rule
 from recombine.checks.rules.scales import PLAIN
 from recombine.checks.rules.seen_cells import Cells
@@ -56,8 +57,9 @@ MOST_RAISED = 2.0
 ONE_SIDED = 2.576
 """Standard errors by which a rule must beat another, in the mean or in count: one in a hundred by chance."""
 CHANCE, SHARED = 0.99, 1.5
-"""Numbers: how sure the share of the constant's squared error that a rule takes away must be, and how many stand-ins,
-which share levels, count for one of it: on planted noise 2 to 3 of 100 pass."""
+"""How sure it must be that levels differ in their classes (`levels_differ`). Numbers: the same of the share of the
+constant's squared error that a rule takes away, and how many stand-ins, which share levels, count for one of it: on
+planted noise 2 to 3 of 100 pass."""
 BORDER = 1.3
 """How near to that it is decided by most of a few further draws of stand-ins, the same ones whatever the seed: else
 the verdict were a matter of the seed."""
@@ -118,7 +120,7 @@ def _expected(contest: Contest, assumed: int, rng: np.random.Generator) -> Forec
         losses = [loss * _raised(middle, losses[best]) for loss in losses]
     if contest.rates:
         low, high = share_of(float(losses[best].mean()), min(stood, contest.few), will)
-    named = _rule_errors(contest, losses, assumed, _one_answer(contest, charged) if best else losses[0])
+    named = _rule_errors(contest, losses, assumed, _one_answer(contest, losses))
     many = many_rows(contest.seen[best], winner, cells, contest.firsts, contest.asked, contest.sure)
     error = named[best].error
     return Forecast(
@@ -151,10 +153,10 @@ def _charged(contest: Contest) -> tuple[list[Floats], float | None, float | None
     firsts, truth, losses = np.array(contest.firsts), contest.truth, contest.losses
     wrong = same = None
     if contest.rates:
-        losses = charged_for(losses, losses, contest.best, firsts, truth, contest.worth)
+        losses = charged_for(losses, losses, contest.best, firsts, truth, contest.worth, contest.lost)
     elif contest.metric == "log loss":
         beside = [losses_of(truth, answers, "error rate") for answers in contest.said]
-        charged = charged_for(beside, contest.told_apart, contest.best, firsts, truth, contest.worth)
+        charged = charged_for(beside, contest.told_apart, contest.best, firsts, truth, contest.worth, contest.lost)
         wrong, same = float(charged[contest.best].mean()), float(charged[0].mean())
     return [loss * factor for loss, factor in zip(losses, contest.nearer, strict=True)], wrong, same
 
@@ -164,15 +166,14 @@ def _raised(middle: float, losses: Floats) -> float:
     return min(middle / float(losses.mean()), MOST_RAISED) if middle > 0 else 1.0
 
 
-def _one_answer(contest: Contest, charged: list[Floats]) -> Floats:
-    """Losses of the same answer for all as of what is asked, as they are where that is recommended: the same whichever
-    rule won, on whatever scale."""
-    losses, _, uneven = _at_asked(contest, charged, 0)
-    if contest.metric != "rmse":
-        return losses[0]
-    stood, will = _independent(contest, losses[0], uneven)
-    stood = rule.at_most(stood) if isinstance(rule := contest.rules[0], Adding) else stood
-    return losses[0] * _raised(float(range_of(losses[0], stood, will, np.random.default_rng(0))[1]), losses[0])
+def _one_answer(contest: Contest, losses: list[Floats]) -> float:
+    """The loss to expect of the same answer for all: of numbers what the rule that won errs by, and how far that answer
+    is from those of this rule to the asked cells. By the cells left out it would depend on which have large effects."""
+    best, told = contest.best, float(losses[contest.best].mean())
+    if not best or not contest.cells.numeric:
+        return max(float(losses[0].mean()), told)
+    said, same = (contest.rules[i].answer(contest.asked).reshape(-1) for i in (best, 0))
+    return told + float(np.mean((said - same) ** 2))
 
 
 def _at_asked(contest: Contest, losses: list[Floats], best: int) -> tuple[list[Floats], float, float]:
@@ -225,19 +226,21 @@ def _independent(contest: Contest, losses: Floats, uneven: float) -> tuple[int, 
     return stood, max(1, round(will * uneven))
 
 
-def _rule_errors(contest: Contest, losses: list[Floats], assumed: int, same: Floats) -> tuple[RuleError, ...]:
-    """What each rule errs by, ``same`` answers for all by themselves, and whether it beats these beyond chance."""
+def _rule_errors(contest: Contest, losses: list[Floats], assumed: int, same: float) -> tuple[RuleError, ...]:
+    """What each rule errs by, the ``same`` answer for all by itself, and whether it beats these beyond chance."""
     cells, constant, metric = contest.cells, float(losses[0].mean()), contest.metric
     judged = set() if contest.alone else {contest.winner.name, ASSUMED.get(assumed)}  # alone: no seed could decide it
     found = list[RuleError]()
     for rule, loss, proof, seen in zip(contest.rules, losses, contest.proof, contest.seen, strict=True):
         if rule.name == "surface":
             beats = beats_constant(cells)
+        elif isinstance(rule, Odds) and rule.name != "pairs":
+            beats = bool(contest.by_chance <= 1 - CHANCE and proof.mean() < contest.proof[0].mean())
         else:
             margin = _margin(contest.kind, proof, contest.proof[0], contest.few, cells.quadratic)
             beats = _beyond_chance(contest, rule, contest.rules[0], margin, rule.name in judged)
         explained = 1 - float(loss.mean()) / constant if constant > 0 else None
-        error = float((loss if found else same).mean())
+        error = float(loss.mean()) if found else same
         found.append(
             RuleError(rule.name, _rooted(error, metric), explained, beats, _rooted(float(seen.mean()), metric))
         )

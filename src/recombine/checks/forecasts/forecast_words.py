@@ -19,6 +19,10 @@ NOTHING_TOLD = 0.99
 """Width of the interval of a share that tells nothing; of another error, that width over its upper end."""
 WORTH_SAYING = 0.1
 """Share of the error without it from which it is said that a drift is counted."""
+BY_LEVELS = (
+    "; the same answer for all only where classes do not differ by level beyond chance, and there unless another is "
+    "clearly better"
+)
 MOST_APART = 3
 """Levels apart that are named."""
 
@@ -146,17 +150,19 @@ def choice(forecast: Forecast) -> str:
     charged = [f"{r.rule} {shown(r.uncharged)}" for r in forecast.rules if r.uncharged != r.error]
     if forecast.metric == "rmse" or not charged:
         apart = f"by at most 0.5 % or a third of a standard error{_few(forecast)}"
-        scale = "; of sums on several scales that on which the seen answers are likelier, unless it clearly errs more"
+        scale = "; of sums on several scales that on which the seen answers are likelier, where that is clear"
         said = f"recommended is the rule of the smallest error, or a simpler one that is worse {apart}"
         smaller = [rule.rule for rule in _smaller(forecast)]
         lost = any(rule.endswith(" scale") for rule in smaller)
         pairs = "; effects of pairs only if they are better by a whole one: what they learnt is known roughly"
         said += pairs if any(rule.startswith("pairs") for rule in [*smaller, forecast.rule]) else ""
-        return f"{said}{scale if forecast.scale is not None or lost else ''}{_on(forecast)}"
+        levels = "" if forecast.metric == "rmse" else BY_LEVELS
+        return f"{said}{scale if forecast.scale is not None or lost else ''}{levels}{_on(forecast)}"
     who = "they and their choice" if forecast.share else "they"
     added = f"before something was added for what {who} learnt from the stand-ins ({', '.join(charged)})"
     gains = " and that still errs less than the same answer for all" if forecast.metric == "log loss" else ""
-    return f"recommended is the rule whose error was smallest {added}{gains}, or a simpler one that was as good"
+    said = f"recommended is the rule whose error was smallest {added}{gains}, or a simpler one that was as good"
+    return f"{said}{BY_LEVELS}"
 
 
 def unlike_shown(forecast: Forecast) -> str:
