@@ -29,7 +29,7 @@ class ForecastRun(Run):
     """Hold out what the contest of a table did, ``draws`` times in each way, and see what became of the forecasts."""
 
     kind: ClassVar[str] = "real table forecast"
-    version: ClassVar[int] = 1
+    version: ClassVar[int] = 2
     source: Source
     draws: int = 3
 
