@@ -10,7 +10,7 @@ from recombine.checks import CheckResult, check
 from recombine.checks.columns.steady import steady
 from recombine.support.table import Target
 
-LINE = "Shifts of week follow a line along it"
+LINE = "shifts of week follow a line along it"
 
 
 def weekly(seed: int, kind: str, rows: int = 150, weeks: int = 8) -> tuple[np.ndarray, np.ndarray, np.ndarray]:

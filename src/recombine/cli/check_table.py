@@ -128,7 +128,7 @@ def _meanings(result: CheckResult, listed: list[Query], numbers: list[str]) -> I
         learner = f" ({result.prediction.learner})" if name == "network" and result.prediction is not None else ""
         untried = name == "answer" and result.forecast is None
         what = "the sum of seen effects, not tried" if untried else NUMBERS[name]
-        what += f", of a new {result.shifts.name}" if name == "one row" and result.shifts is not None else ""
+        what += f", of {result.shifts.new_one}" if name == "one row" and result.shifts is not None else ""
         if name == "answer" and not untried:
             ranged = any(q.low is not None for q in listed)
             what += ", with a range meant to hold 9 of 10 numbers" if ranged else ""

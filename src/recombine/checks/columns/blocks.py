@@ -94,10 +94,10 @@ class Shifts:
     def words(self) -> str:
         """For a note."""
         of = f"shifts of {self.name} (standard deviation {shown(self.spread)} over {self.blocks:,}) are taken off"
-        said = f"{of} the answers as effects that add to those of the factors: every answer here is that of an average "
-        said += (
-            f"{self.name}{self._where}; a single row of a new one scatters by the shifts too, and its range says so."
-        )
+        said = "".join(_goes_on(name, number) for name, number in self.steady)
+        said += f"{of} the answers as effects that add to those of the factors: every answer here is that of an "
+        said += f"average {self.name}{self._where}; a single row of a new one scatters by the shifts too, and its "
+        said += "range says so."
         if self.inside:
             level, off = " and ".join(self.inside), (2 * self.of_levels) ** 0.5
             said += f" {self._each}, and a {level} is known by the mean of its own: a difference "
@@ -112,13 +112,17 @@ class Shifts:
         for name in self.multiplying:
             said += f" Shifts of {name} differ from level to level beyond chance, those of logarithms do not: they may "
             said += "multiply answers, so give the logarithm of the answer as the target and check again."
-        said += "".join(_goes_on(name, number) for name, number in self.steady)
         lone = f" {self.lone:,} row{'s are' if self.lone != 1 else ' is'} alone in a {self.name} and left out"
         said += f"{lone}: this tells nothing of the factors." * bool(self.lone)
         plans = f" Plans are for one new {self.name}, whose shift its rows must tell too: one alone tells nothing else."
         said += plans * (not self.inside)
         rows = f"{self.new:,} answered row{'s' if self.new != 1 else ''} asked about"
         return said + (f" Nothing was taken off {rows}, of a new one." if self.new else "")
+
+    @property
+    def new_one(self) -> str:
+        """Of what block the range of a single row is."""
+        return f"a new {self.name}" + " like these, not a later one" * bool(self.steady)
 
     @property
     def average_one(self) -> str:
@@ -300,8 +304,8 @@ def _goes_on(name: str, number: bool) -> str:
     if number:
         how = f"name {name} as a factor instead, with {hint('numeric', name)}"
     return (
-        f" Shifts of {name} follow a line along it, beside which they are no more than noise: for answers at a {name}, "
-        f"and for later ones, which these ranges are not for, {how}."
+        f"shifts of {name} follow a line along it, beside which they are no more than noise: for answers at a {name}, "
+        f"and for later ones, which ranges here are not for, {how}. Here "
     )
 
 
