@@ -68,7 +68,7 @@ def test_rows_do_on_both_scales_where_the_seen_answers_tell_neither():
 
 
 def test_nothing_is_promised_where_one_of_both_cannot_be():
-    seen = of_either()
+    seen = of_either(409)
     days = seen | {"day": np.arange(len(seen["y"])) % 3}
     plan = check(days, ["a", "b"], target="y", draws=9, blocks="day", purpose=Purpose(error=1.5)).plan
     assert "do not tell whether effects add up or multiply, and shifts of day are in the" in plan.untold

@@ -37,10 +37,11 @@ def _until(plan: Plan, rows: str, given: str) -> str:
     """The same of rows until an error."""
     most = plan.size(plan.worst_high or plan.worst or 0.0)
     sure = "" if plan.freedom is None else " with the most that the noise may be"
+    given = (plan.enough and plan.either_way) or given
     if plan.unsure:
         need = f"after {rows}" if len(plan.cells) else "without more rows"
         far = "out of reach with the most that it may be"
-        return f"{need}, {given} and the noise is what it was estimated to be, the error is reached: {far}."
+        return f"{need}, {given}, the error is reached if the noise is what it was estimated to be: {far}."
     if not len(plan.cells):
         return f"no row is needed: {given}, the largest standard error is {most}{_unit(plan)} already{sure}."
     if not plan.enough:

@@ -150,12 +150,23 @@ class Plan:
         dear = asked is not None and (self.costs.sum() >= asked.price or (self.doubted and self.fewest is not None))
         return told + (asked.words if asked is not None and dear else "")
 
+    @property
+    def _open(self) -> list[str]:
+        """What effects may do, by the seen answers."""
+        return [SCALES[scale] if scale else "add up" for scale in (self.scale or "", *self.also)]
+
+    @property
+    def either_way(self) -> str:
+        """What the seen answers do not tell and the rows do not hang on; nothing where they rest on one way."""
+        *first, last = self._open
+        return f"whether effects {', '.join(first)} or {last}" if first else ""
+
     def _either(self) -> str:
         """That the seen answers leave open on which scale effects add up."""
         if not self.also:
             return ""
-        does = [SCALES[scale] if scale else "add up" for scale in (self.scale or "", *self.also)]
-        which = f" The seen answers do not tell whether effects {', '.join(does[:-1])} or {does[-1]}"
+        does = self._open
+        which = f" The seen answers do not tell {self.either_way}"
         if self.untold or self.floor is not None or not self.enough:
             return f"{which}: rows have to do either way."
         either = "these rows do" if len(self.cells) else "no rows are needed"
