@@ -18,9 +18,10 @@ from recombine.cli.study import print_claims, say_changes
 from recombine.errors import InputError
 from recombine.models import ConvNet, EmbeddingCNN, OddOneOutNet, PairCNN, PixelTransformer, ResNet
 from recombine.reporting.escaped import markdown_text
+from recombine.reporting.export import members_text
 from recombine.reporting.overview import overall, write_overview
 from recombine.reporting.study import called, claims_chart, study_page, study_view, write_results
-from recombine.runs.training import TrainingRun
+from recombine.runs.training import Measured, TrainingRun
 from recombine.studies import Claim, Setting, StudyResult, cells, find_study
 from recombine.studies.committed import read_results, read_tables
 from recombine.studies.gradient_toy import EPOCH_STEPS, STUDY
@@ -102,8 +103,42 @@ def test_a_change_is_told_with_both_values_the_fields_name_and_its_runs() -> Non
     assert "steps is 512 instead of 256, in the runs redundant, redundant-playground, redundant-many" in told
     assert not any("redundant-epochs" in one for one in told if one.startswith("steps")), "they are 512 anyway"
     assert told[-1].startswith("batch_size is none instead of 10, in the runs uninformative, ")
+    assert not any("record" in one for one in told), "that follows from the steps"
     inner = changes(with_runs(STUDY, lambda run: run.replace(model=run.model.replace(activation="tanh"))), "smoke")
     assert inner == ("model.activation is tanh instead of relu, in all 7 runs",)
+
+
+def test_what_is_recorded_otherwise_is_told_by_measure_in_a_few_words() -> None:
+    usual = counted, shown, bent, mapped = STUDY.runs("smoke")["redundant"].measured
+    few, fewer = Measured(measure="influence", at=(0, 3, -1)), counted.replace(arguments={"count": 9})
+    for measured, said in (
+        ((shown, counted, bent, mapped), "measured is described otherwise and records the same"),
+        ((counted, shown, bent, mapped, Measured(measure="drawing")), "drawing is recorded too"),
+        ((counted, few, bent), "decision_map is not recorded; influence is recorded at other steps"),
+        ((fewer, shown, bent, mapped), "per_combination is measured with count 9 instead of 512"),
+    ):
+        other = with_runs(STUDY, lambda run, to=measured: run.replace(measured=to) if run.measured == usual else run)
+        assert "; ".join(changes(other, "smoke")).replace(AT_FOUR, "") == said
+    unlike = with_runs(STUDY, lambda run: run.replace(steps=128, measured=(few,)))
+    assert "influence is recorded at other steps" in " ".join(changes(unlike, "smoke"))
+
+
+AT_FOUR = ", in the runs redundant, uninformative, redundant-playground, uninformative-playground"
+
+
+def test_fewer_steps_are_run_as_the_study_of_so_many_would_be_and_what_came_later_is_recorded_at_the_end() -> None:
+    halved = with_runs(STUDY, lambda run: run.replace(steps=run.steps // 2))
+    size = STUDY.scales["smoke"]
+    half = STUDY.settings(replace(size, steps=size.steps // 2, long_steps=size.long_steps // 2), None)
+    assert halved.runs("smoke") == {name: setting.run for name, setting in half.items()}
+    checked([halved], "smoke", None)
+    told = changes(halved, "smoke")
+    assert [one.partition(",")[0] for one in told] == [
+        "steps is 128 instead of 256", "steps is 256 instead of 512",
+        "what was to be recorded after the last step is recorded at it",
+    ]  # fmt: skip
+    late = with_runs(STUDY, lambda run: run.replace(measured=(Measured(measure="influence", at=(1, 9999)),)))
+    assert {run.measured[0].at for run in late.runs("smoke").values()} == {(1, 256), (1, 512)}
 
 
 def test_a_variation_that_changes_nothing_is_refused_before_anything_is_run(
@@ -366,6 +401,9 @@ def test_a_claim_about_a_long_training_is_not_asked_of_a_short_one(committed: St
         table = committed.tables["accuracy"].filter(pl.col("run") == "redundant-epochs", pl.col("step") <= steps)
         result = asked_of.evaluate({"accuracy": table}, shares_of(short))
         assert (result.status, result.shares.steps) == (status, steps / EPOCH_STEPS)
+        assert members_text(result) == ("512 of 25600 steps needed" if steps == 512 else "256")
+    unheard_of = asked_of.evaluate({"accuracy": table.clear()}, {})
+    assert (unheard_of.status, unheard_of.short) == ("not run", None), "no run says how long it is"
 
 
 def test_two_studies_of_one_name_are_not_written_over_each_other(committed: StudyResult, tmp_path: Path) -> None:
