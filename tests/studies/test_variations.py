@@ -102,7 +102,7 @@ def test_a_change_is_told_with_both_values_the_fields_name_and_its_runs() -> Non
     assert "seed is 1 instead of 0, in the runs " + of in told
     assert "steps is 512 instead of 256, in the runs redundant, redundant-playground, redundant-many" in told
     assert not any("redundant-epochs" in one for one in told if one.startswith("steps")), "they are 512 anyway"
-    assert told[-1].startswith("batch_size is none instead of 10, in the runs uninformative, ")
+    assert told[-2].startswith("batch_size is none instead of 10, in the runs uninformative, ")
     assert not any("record" in one for one in told), "that follows from the steps"
     inner = changes(with_runs(STUDY, lambda run: run.replace(model=run.model.replace(activation="tanh"))), "smoke")
     assert inner == ("model.activation is tanh instead of relu, in all 7 runs",)
@@ -126,19 +126,31 @@ def test_what_is_recorded_otherwise_is_told_by_measure_in_a_few_words() -> None:
 AT_FOUR = ", in the runs redundant, uninformative, redundant-playground, uninformative-playground"
 
 
-def test_fewer_steps_are_run_as_the_study_of_so_many_would_be_and_what_came_later_is_recorded_at_the_end() -> None:
-    halved = with_runs(STUDY, lambda run: run.replace(steps=run.steps // 2))
-    size = STUDY.scales["smoke"]
-    half = STUDY.settings(replace(size, steps=size.steps // 2, long_steps=size.long_steps // 2), None)
-    assert halved.runs("smoke") == {name: setting.run for name, setting in half.items()}
-    checked([halved], "smoke", None)
-    told = changes(halved, "smoke")
-    assert [one.partition(",")[0] for one in told] == [
-        "steps is 128 instead of 256", "steps is 256 instead of 512",
-        "what was to be recorded after the last step is recorded at it",
-    ]  # fmt: skip
-    late = with_runs(STUDY, lambda run: run.replace(measured=(Measured(measure="influence", at=(1, 9999)),)))
-    assert {run.measured[0].at for run in late.runs("smoke").values()} == {(1, 256), (1, 512)}
+@pytest.mark.parametrize(("share", "end"), [
+    (0.5, "what was to be recorded after the last step is recorded at the new one"),
+    (2.0, "what was recorded at the last step is recorded at the new one"),
+])  # fmt: skip
+def test_other_steps_are_run_as_the_study_of_so_many_would_be_up_to_their_end(share: float, end: str) -> None:
+    def scaled(steps: int) -> int:
+        return int(share * steps)
+
+    other, size = with_runs(STUDY, lambda run: run.replace(steps=scaled(run.steps))), STUDY.scales["smoke"]
+    alike = STUDY.settings(replace(size, steps=scaled(size.steps), long_steps=scaled(size.long_steps)), None)
+    assert other.runs("smoke") == {name: setting.run for name, setting in alike.items()}
+    checked([other], "smoke", None)
+    told = [one.partition(",")[0] for one in changes(other, "smoke")]
+    assert told == [*(f"steps is {scaled(steps)} instead of {steps}" for steps in (256, 512)), end]
+
+
+def test_tasks_that_keep_tensors_can_be_varied() -> None:
+    longer = with_runs(READERS, lambda run: run.replace(steps=99) if isinstance(run, TrainingRun) else run)
+    checked([longer], "smoke", None)
+    assert changes(longer, "smoke")[0].startswith("steps is 99 instead of ")
+
+
+def test_what_a_variation_records_of_its_own_is_recorded_when_it_says() -> None:
+    own = with_runs(STUDY, lambda run: run.replace(steps=1024, measured=(Measured(measure="influence", at=(1, 512)),)))
+    assert {run.measured[0].at for run in own.runs("smoke").values()} == {(1, 512)}
 
 
 def test_a_variation_that_changes_nothing_is_refused_before_anything_is_run(

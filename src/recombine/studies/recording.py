@@ -11,13 +11,24 @@ from recombine.runs.training import Measured, TrainingRun
 AnyRun = TypeVar("AnyRun", bound=Run)
 
 
-def in_time(run: AnyRun) -> AnyRun:
-    """The run, with what was to be recorded after its last step recorded at that; itself where there is nothing."""
-    if not isinstance(run, TrainingRun) or all(step <= run.steps for one in run.measured for step in one.at):
+def to_the_end(run: AnyRun, before: Run | None) -> AnyRun:
+    """The run, with what it would record after its last step recorded at that, and so what it records as the run
+    ``before`` it did at its own last step."""
+    if not isinstance(run, TrainingRun):
         return run
-    ends = (tuple(dict.fromkeys(min(step, run.steps) for step in one.at)) for one in run.measured)
-    moved = (one.replace(at=at) for one, at in zip(run.measured, ends, strict=True))
-    return run.replace(measured=tuple(moved))  # type: ignore[no-any-return]
+    ended = [one for one in before.measured if before.steps in one.at] if isinstance(before, TrainingRun) else []
+    measured = []
+    for one in run.measured:
+        at = [*(min(step, run.steps) for step in one.at), *([run.steps] if one in ended else [])]
+        measured.append(one.replace(at=tuple(dict.fromkeys(at))))
+    return run.replace(measured=tuple(measured))  # type: ignore[no-any-return]
+
+
+def ends_told(declared: Run, run: Run) -> Iterator[str]:
+    """What `to_the_end` made of a run, as a sentence."""
+    if isinstance(declared, TrainingRun) and isinstance(run, TrainingRun) and declared.measured != run.measured:
+        late = any(step > run.steps for one in declared.measured for step in one.at)
+        yield f"what was {'to be recorded after' if late else 'recorded at'} the last step is recorded at the new one"
 
 
 def recorded_otherwise(old: TrainingRun, new: TrainingRun) -> Iterator[str]:

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 from recombine.description import Description
 from recombine.errors import InputError
 from recombine.runs.training import TrainingRun
-from recombine.studies.recording import in_time, recorded_otherwise
+from recombine.studies.recording import ends_told, recorded_otherwise
 from recombine.studies.unread import keeps_otherwise, same, unread
 
 if TYPE_CHECKING:
@@ -32,9 +32,8 @@ def changes(study: Study[Any], scale: Scale, members: int | None = None) -> tupl
     told = [f"{before.name} has no such scale"]
     if scale in before.scales:
         told = of_runs(before.planned(scale, members), study.planned(scale, members)) or ["no run differs"]
-    declared = study.settings(study.scales[scale], members).values()
-    if any(in_time(setting.run) is not setting.run for setting in declared):
-        told.append("what was to be recorded after the last step is recorded at it")
+    declared, planned = study.settings(study.scales[scale], members), study.planned(scale, members)
+    told += dict.fromkeys(one for name, s in planned.items() for one in ends_told(declared[name].run, s.run))
     if changed := other_rows(before, study):
         told.append(f"other rows are kept as {some(changed)}")
     return (*told, *_of_claims(before, study))
