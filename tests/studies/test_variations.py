@@ -18,9 +18,10 @@ from recombine.cli.study import print_claims, say_changes
 from recombine.errors import InputError
 from recombine.models import ConvNet, EmbeddingCNN, OddOneOutNet, PairCNN, PixelTransformer, ResNet
 from recombine.reporting.escaped import markdown_text
+from recombine.reporting.export import members_text
 from recombine.reporting.overview import overall, write_overview
 from recombine.reporting.study import called, claims_chart, study_page, study_view, write_results
-from recombine.runs.training import TrainingRun
+from recombine.runs.training import Measured, TrainingRun
 from recombine.studies import Claim, Setting, StudyResult, cells, find_study
 from recombine.studies.committed import read_results, read_tables
 from recombine.studies.gradient_toy import EPOCH_STEPS, STUDY
@@ -101,9 +102,56 @@ def test_a_change_is_told_with_both_values_the_fields_name_and_its_runs() -> Non
     assert "seed is 1 instead of 0, in the runs " + of in told
     assert "steps is 512 instead of 256, in the runs redundant, redundant-playground, redundant-many" in told
     assert not any("redundant-epochs" in one for one in told if one.startswith("steps")), "they are 512 anyway"
-    assert told[-1].startswith("batch_size is none instead of 10, in the runs uninformative, ")
+    assert told[-2].startswith("batch_size is none instead of 10, in the runs uninformative, ")
+    assert told[-1] == "what was recorded at the last step is recorded at the new one"
+    assert not any("record" in one for one in told[:-1]), "that follows from the steps"
     inner = changes(with_runs(STUDY, lambda run: run.replace(model=run.model.replace(activation="tanh"))), "smoke")
     assert inner == ("model.activation is tanh instead of relu, in all 7 runs",)
+
+
+def test_what_is_recorded_otherwise_is_told_by_measure_in_a_few_words() -> None:
+    usual = counted, shown, bent, mapped = STUDY.runs("smoke")["redundant"].measured
+    few, fewer = Measured(measure="influence", at=(0, 3, -1)), counted.replace(arguments={"count": 9})
+    for measured, said in (
+        ((shown, counted, bent, mapped), "measured is described otherwise and records the same"),
+        ((counted, shown, bent, mapped, Measured(measure="drawing")), "drawing is recorded too"),
+        ((counted, few, bent), "decision_map is not recorded; influence is recorded at other steps"),
+        ((fewer, shown, bent, mapped), "per_combination is measured with count 9 instead of 512"),
+    ):
+        other = with_runs(STUDY, lambda run, to=measured: run.replace(measured=to) if run.measured == usual else run)
+        assert "; ".join(changes(other, "smoke")).replace(AT_FOUR, "") == said
+    unlike = with_runs(STUDY, lambda run: run.replace(steps=128, measured=(few,)))
+    assert "influence is recorded at other steps" in " ".join(changes(unlike, "smoke"))
+
+
+AT_FOUR = ", in the runs redundant, uninformative, redundant-playground, uninformative-playground"
+
+
+@pytest.mark.parametrize(("share", "end"), [
+    (0.5, "what was to be recorded after the last step is recorded at the new one"),
+    (2.0, "what was recorded at the last step is recorded at the new one"),
+])  # fmt: skip
+def test_other_steps_are_run_as_the_study_of_so_many_would_be_up_to_their_end(share: float, end: str) -> None:
+    def scaled(steps: int) -> int:
+        return int(share * steps)
+
+    other, size = with_runs(STUDY, lambda run: run.replace(steps=scaled(run.steps))), STUDY.scales["smoke"]
+    alike = STUDY.settings(replace(size, steps=scaled(size.steps), long_steps=scaled(size.long_steps)), None)
+    assert other.runs("smoke") == {name: setting.run for name, setting in alike.items()}
+    checked([other], "smoke", None)
+    told = [one.partition(",")[0] for one in changes(other, "smoke")]
+    assert told == [*(f"steps is {scaled(steps)} instead of {steps}" for steps in (256, 512)), end]
+
+
+def test_tasks_that_keep_tensors_can_be_varied() -> None:
+    longer = with_runs(READERS, lambda run: run.replace(steps=99) if isinstance(run, TrainingRun) else run)
+    checked([longer], "smoke", None)
+    assert changes(longer, "smoke")[0].startswith("steps is 99 instead of ")
+
+
+def test_what_a_variation_records_of_its_own_is_recorded_when_it_says() -> None:
+    own = with_runs(STUDY, lambda run: run.replace(steps=1024, measured=(Measured(measure="influence", at=(1, 512)),)))
+    assert {run.measured[0].at for run in own.runs("smoke").values()} == {(1, 512)}
 
 
 def test_a_variation_that_changes_nothing_is_refused_before_anything_is_run(
@@ -366,6 +414,9 @@ def test_a_claim_about_a_long_training_is_not_asked_of_a_short_one(committed: St
         table = committed.tables["accuracy"].filter(pl.col("run") == "redundant-epochs", pl.col("step") <= steps)
         result = asked_of.evaluate({"accuracy": table}, shares_of(short))
         assert (result.status, result.shares.steps) == (status, steps / EPOCH_STEPS)
+        assert members_text(result) == ("512 of 25600 steps needed" if steps == 512 else "256")
+    unheard_of = asked_of.evaluate({"accuracy": table.clear()}, {})
+    assert (unheard_of.status, unheard_of.short) == ("not run", None), "no run says how long it is"
 
 
 def test_two_studies_of_one_name_are_not_written_over_each_other(committed: StudyResult, tmp_path: Path) -> None:

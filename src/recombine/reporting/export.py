@@ -84,6 +84,9 @@ def status_text(claim: ClaimResult) -> str:
 
 
 def members_text(claim: ClaimResult) -> str:
+    """How many members fitted, or of what there was too little to ask."""
+    if claim.short:
+        return "{} of {} steps needed".format(*claim.short)
     if claim.needs:
         return f"{claim.members} of {claim.needs} needed"
     if claim.status == "not run":

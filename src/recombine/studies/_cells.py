@@ -85,6 +85,7 @@ class Cells(Quantity):
     limits: tuple[float, float] = NO_LIMITS
     crossed: bool = False
     least: int = 1
+    steps: int = 0
 
     @property
     def tables(self) -> frozenset[str]:
@@ -101,7 +102,9 @@ class Cells(Quantity):
             good = pl.col("fitted").fill_null(True)
         # Values and filters may look at whole columns (the last step of each run), so both see the whole table.
         chosen = pl.all_horizontal(self.where) if self.where else pl.lit(True)
+        table = table.with_columns(pl.col("step").max().over("run").alias("lasted ")) if self.steps else table
         rows = table.with_columns(value.alias("value"), good.alias("good"), chosen.alias("chosen ")).filter("chosen ")
+        rows, short = self._long(rows) if self.steps else (rows, None)
         runs = frozenset(rows["run"].drop_nulls().unique().to_list()) if "run" in rows.columns else frozenset()
         mean = getattr(pl.col("value"), self.take)()
         if self.within:
@@ -110,7 +113,13 @@ class Cells(Quantity):
         each = rows.group_by(unit, maintain_order=True).agg(mean, pl.col("good").all(), _known(self.within))
         found = each.filter(pl.col("good") & pl.col("known")).select(*unit, "value").sort(unit)
         asked = each.select(unit) if self.asked is None else self.asked.read(tables, True).asked.select(unit)
-        return Reading(found, asked, runs, rows.height > 0, self.least)
+        return Reading(found, asked, runs, rows.height > 0, self.least, short)
+
+    def _long(self, rows: pl.DataFrame) -> tuple[pl.DataFrame, tuple[int, int] | None]:
+        """Rows of runs with enough steps and, where there are others alone, how many steps these have of how many."""
+        enough = rows.filter(pl.col("lasted ") >= self.steps)
+        longest = rows.select(pl.col("lasted ").max()).item()
+        return enough, None if enough.height or longest is None else (longest, self.steps)
 
 
 @dataclass(frozen=True)
@@ -133,13 +142,13 @@ class Difference(Quantity):
         first, second = readings
         found = first.found.with_columns((pl.col("value") - second.found["value"]).alias("value"))
         there, least = first.there and second.there, max(first.least, second.least)
-        return Reading(found, first.asked, first.runs | second.runs, there, least)
+        return Reading(found, first.asked, first.runs | second.runs, there, least, first.short or second.short)
 
 
 def cells(
     value: str | pl.Expr, table: str, *where: pl.Expr, unit: Names = ("run", "member"), within: Names = (),
     take: Take = "mean", fitted: bool = True, asked: Cells | None = None, counted: bool = False,
-    limits: tuple[float, float] = NO_LIMITS, crossed: bool = False, least: int = 1, **labels: Any,
+    limits: tuple[float, float] = NO_LIMITS, crossed: bool = False, least: int = 1, steps: int = 0, **labels: Any,
 ) -> Cells:  # fmt: skip
     """One value per ``unit`` of a table: rows where every label has its value (or one of a list), and ``where`` holds.
 
@@ -147,9 +156,10 @@ def cells(
     columns. ``asked`` names the units that there were, where a table lacks those that gave nothing. ``counted``: values
     are 0 or 1, and the figure is a share of units. ``crossed``: both columns of the unit were drawn, such as tasks and
     splits, and the interval is over both. ``fitted=False``: whether a network fitted does not matter here. ``least``:
-    how many units it takes to ask; with fewer the claim is not run."""
+    how many units it takes to ask; with fewer the claim is not run. ``steps``: how many steps a run must have; shorter
+    ones are left out."""
     where = (*(_is(pl.col(name), wanted) for name, wanted in labels.items()), *where)
-    of_units = (_names(unit), _names(within), take, fitted, asked, counted, limits, crossed, least)
+    of_units = (_names(unit), _names(within), take, fitted, asked, counted, limits, crossed, least, steps)
     return Cells(value, table, where, *of_units)
 
 

@@ -68,6 +68,8 @@ class Evidence:
     """Whether everything that it is read from was run."""
     least: int = 1
     """How many units it takes to ask."""
+    short: tuple[int, int] | None = None
+    """How many steps its runs have and how many it takes to ask, where these are more."""
 
     @property
     def too_few(self) -> bool:
@@ -209,7 +211,8 @@ class Test:
         places = tuple(readings[0].found.select(first.unit).iter_rows()) if first.crossed else ()
         there, least = all(reading.there for reading in readings), max(reading.least for reading in readings)
         paired_up = self.pair is not None
-        return Evidence(groups, asked, paired_up, first.counted, first.limits, runs, places, there, least)
+        short = next((reading.short for reading in readings if reading.short), None)
+        return Evidence(groups, asked, paired_up, first.counted, first.limits, runs, places, there, least, short)
 
     @property
     def tables(self) -> set[str]:
@@ -256,7 +259,8 @@ class Claim:
             status = "holds" if self.test.criterion.holds(figure, published) else status
         share = Shares.least([shares[run] for run in runs if shares and run in shares])
         all_of_them = figure if evidence.whole else self._figure(self.test.read(tables, everyone=True))
-        return ClaimResult(self, figure, evidence.fitted, evidence.members, status, all_of_them, share, runs=runs)
+        counts = (evidence.fitted, evidence.members)
+        return ClaimResult(self, figure, *counts, status, all_of_them, share, runs=runs, short=evidence.short)
 
     def _leaves_open(self, figure: Interval) -> bool:
         """Whether only its width keeps it from holding: the mean alone would meet the criterion, and so would the
@@ -292,6 +296,8 @@ class ClaimResult:
     """The experiment that would settle it."""
     needs: int | None = None
     """How many units it takes to ask, where there were fewer."""
+    short: tuple[int, int] | None = None
+    """How many steps its runs have and how many it takes to ask, where these are more."""
     runs: tuple[str, ...] = ()
     """The runs that it was read from; none where its table does not say."""
     changed: tuple[str, ...] = ()

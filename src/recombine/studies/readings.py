@@ -23,6 +23,8 @@ class Reading:
     """Whether what it reads was run at all."""
     least: int = 1
     """How many units it takes to say anything."""
+    short: tuple[int, int] | None = None
+    """How many steps its runs have and how many it takes, where none has as many."""
 
     def values(self) -> tuple[float, ...]:
         return tuple(self.found["value"].to_list())

@@ -19,6 +19,7 @@ from recombine.studies.claims import WHOSE, Claim, ClaimResult, Status, Whose
 from recombine.studies.faithful import Faithful, Shares
 from recombine.studies.notes import Notes
 from recombine.studies.readings import Tables
+from recombine.studies.recording import to_the_end
 from recombine.studies.variation import asked, changes
 from recombine.training.precision import Precision
 
@@ -156,10 +157,14 @@ class Study(Generic[Size]):
         return None if all(same) else before
 
     def planned(self, scale: Scale, members: int | None = None) -> Mapping[str, Setting]:
-        """The settings at a scale; one that the study does not have is refused."""
+        """The settings at a scale; one that the study does not have is refused. What is recorded at the end of a
+        training, or would be after it, a variation with other steps records at its own end."""
         if scale not in self.scales:
             raise InputError(f"{self.name} has the scales {', '.join(self.scales)}, not {scale!r}.")
         found = self.settings(self.scales[scale], members)
+        if (before := self.varies) is not None:
+            old = before.runs(scale, members) if scale in before.scales else {}
+            found = {name: replace(s, run=to_the_end(s.run, old.get(name))) for name, s in found.items()}
         if self.precision == "float32":
             return found
         rounded = {n: s.run.replace(precision=self.precision) for n, s in found.items() if _unrounded(s.run)}

@@ -11,6 +11,8 @@ from typing import TYPE_CHECKING, Any
 
 from recombine.description import Description
 from recombine.errors import InputError
+from recombine.runs.training import TrainingRun
+from recombine.studies.recording import ends_told, recorded_otherwise
 from recombine.studies.unread import keeps_otherwise, same, unread
 
 if TYPE_CHECKING:
@@ -30,6 +32,8 @@ def changes(study: Study[Any], scale: Scale, members: int | None = None) -> tupl
     told = [f"{before.name} has no such scale"]
     if scale in before.scales:
         told = of_runs(before.planned(scale, members), study.planned(scale, members)) or ["no run differs"]
+    declared, planned = study.settings(study.scales[scale], members), study.planned(scale, members)
+    told += dict.fromkeys(one for name, s in planned.items() for one in ends_told(declared[name].run, s.run))
     if changed := other_rows(before, study):
         told.append(f"other rows are kept as {some(changed)}")
     return (*told, *_of_claims(before, study))
@@ -152,6 +156,9 @@ def _apart(old: Run, new: Run) -> Iterator[tuple[str, str]]:
     """Each field that differs, by its path, and, where nothing reads it, that this is so."""
     idle = unread(old, new)
     for path, other, one in _fields(old, new):
+        if path == "measured" and isinstance(old, TrainingRun) and isinstance(new, TrainingRun):
+            yield from ((told, "") for told in recorded_otherwise(old, new))
+            continue
         where = f" (it would be read where {idle[path]})" if idle.get(path) else ""
         note = f"; nothing there reads it{where}" if path in idle else ""
         yield f"{path} is {_said(other)} instead of {_said(one)}", note
