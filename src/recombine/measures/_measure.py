@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from functools import partial
 from pathlib import Path
 from typing import Any
@@ -107,7 +107,7 @@ def measure(
         ]
         settings = {"count": asked.count or count, "combinations": combinations, "factors": list(task.space.names)}
         units = partial(spreads, task, places=places)
-        judged = partial(_judged, found, others, noise=noise, units=units, settings=settings, **alike)
+        judged = partial(_judged, found, others, outputs, noise=noise, units=units, settings=settings, **alike)
         of = worst(outputs) if found.whole is None else None
         first = judged(of=of)
         if of is None and decided_by_one(first, outputs):
@@ -120,20 +120,21 @@ def measure(
     notes = [*ignored, *asked.notes, *found.notes, *outputs_note(outputs, found.kind == "number")]
     if members == 1 and not isinstance(model, Ensemble):
         notes.append("One model has no members to vary over: intervals are over combinations or examples.")
-    return with_outputs(judged(of=of, extra=extra, left_out=left_out, notes=notes), outputs, of)
+    return with_outputs(judged(of=of, extra=extra, left_out=left_out), outputs, of, notes)
 
 
 def _judged(
-    found: Answered, others: Mapping[str, Answered], *, of: int | None, noise: float | None,
-    units: Callable[[int], FloatArray], **more: Any,
+    found: Answered, others: Mapping[str, Answered], outputs: Sequence[Output], *, of: int | None,
+    noise: float | None, units: Callable[[int], FloatArray], **more: Any,
 ) -> MeasureResult:  # fmt: skip
-    """What is judged of the whole, beside others, or of one of several outputs (``of``: its place). ``units``: the
+    """What is judged of the whole, beside others, or of one of several ``outputs`` (``of``: its place). ``units``: the
     spread of each of so many numbers of an answer."""
     answers = found.of(of)
     if of is None and noise is not None and answers.classes is None:
         noise *= float(np.sqrt(np.mean(units(answers.target.shape[1]) ** -2.0)))
     beside = {name: other.of(of) for name, other in others.items()}
-    return judge(answers, others=beside, noise=noise, parts=1 if of is None else len(found.each), **more)
+    parts, unused = (1, {f for o in outputs for f in o.unused}) if of is None else (len(found.each), ())
+    return judge(answers, others=beside, noise=noise, parts=parts, unused=unused, **more)
 
 
 def _is_table(model: Any) -> bool:
