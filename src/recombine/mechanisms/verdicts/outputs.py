@@ -98,6 +98,14 @@ def worst(outputs: Sequence[Output]) -> int | None:
     return min(order)[2] if any(o.verdict != UNJUDGED for o in outputs) else None
 
 
+def unused_by_one(outputs: Sequence[Output], each: Sequence[MeasureResult | str]) -> set[str]:
+    """The factors that one output ignores, but for those of a level that is what goes wrong in another: ``each`` by
+    itself."""
+    judged = [one for one in each if not isinstance(one, str)]
+    wrong = {one.answers.space.names[j] for one in judged for j, _ in one.level}
+    return {name for o in outputs for name in o.unused} - wrong
+
+
 def decided_by_one(whole: MeasureResult, outputs: Sequence[Output]) -> bool:
     """Whether one output says more than the whole: where this is not fitted and each of them is, or is unclear and one
     of them is not fitted."""
