@@ -60,9 +60,10 @@ class Output:
         constant, best = found.comparison.constant, found.comparison.best
         names, ignores = unused(found.answers, found.settings["seed"]) if found.verdict in BAD else ((), "")
         why = [found.why or NO_UNSEEN * (found.verdict == "nothing unseen"), ignores * (ignores not in found.why)]
+        costs = [float("nan") if c is None else c.error.mean for c in (constant, best)]
         return cls(
-            number, found.verdict, ". ".join(filter(None, why)), found.seen, found.unseen, found.gap,
-            *(float("nan") if c is None else c.error.mean for c in (constant, best)), names,
+            number, found.verdict, ". ".join(filter(None, why)), found.seen, found.unseen, found.gap, costs[0], costs[1],
+            names,
         )  # fmt: skip
 
     @property
