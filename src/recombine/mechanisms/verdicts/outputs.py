@@ -62,8 +62,8 @@ class Output:
         why = [found.why or NO_UNSEEN * (found.verdict == "nothing unseen"), ignores * (ignores not in found.why)]
         costs = [float("nan") if c is None else c.error.mean for c in (constant, best)]
         return cls(
-            number, found.verdict, ". ".join(filter(None, why)), found.seen, found.unseen, found.gap, costs[0], costs[1],
-            names,
+            number, found.verdict, ". ".join(filter(None, why)), found.seen, found.unseen, found.gap,
+            costs[0], costs[1], names,
         )  # fmt: skip
 
     @property
