@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import pytest
 import torch
 from torch import nn
@@ -9,6 +11,7 @@ from torch.nn import functional as F
 
 from recombine.errors import InputError
 from recombine.measures import measure
+from recombine.mechanisms.verdicts.outputs import unused_by_one
 from recombine.space import FactorSpace
 from recombine.support import Explicit
 from recombine.tasks import FixedTask
@@ -228,6 +231,29 @@ def test_the_whole_says_what_its_worst_output_says_where_most_combinations_lack_
     drawn = SUMS[torch.randperm(len(SUMS), generator=torch.Generator().manual_seed(6))]
     nothing = several(targets, torch.stack([SUMS[:, 0], drawn[:, 1]], 1), nn.MSELoss())
     assert (nothing.verdict, nothing.output) == ("not fitted", 2)
+
+
+def test_an_output_that_ignores_a_factor_is_named_and_its_notes_are_said_of_it():
+    right = torch.cat([SUMS, SUMS + 9.0 * (CODES[:, 1:] == 3)], 1)
+    said = right.clone()
+    for level in range(SIDE):
+        said[CODES[:, 0] == level, 3] = right[(CODES[:, 0] == level) & SEEN, 3].mean()
+    noisy = right + 0.1 * torch.randn(right.shape, generator=torch.Generator().manual_seed(7))
+    found = several(noisy, said, nn.MSELoss())
+    b = SPACE.names[1]
+    assert (found.output, [o.unused for o in found.outputs]) == (None, [(), (), (), (b,)])
+    assert f"Answers of output 4 hardly vary with {b}." in found.sentence()
+    assert f"vary with {b}" in found.outputs_frame()["why"][3]
+    assert "Look first" not in found.sentence()
+    assert not any("No answer" in note for note in found.notes)
+    place = (CODES[:, 0] + 3 * CODES[:, 1]) % 5
+    alone = several(noisy.masked_fill((place < 2)[:, None] & torch.tensor([True, False] * 2), torch.nan), said, None)
+    assert alone.output == 4
+    assert [note for note in alone.notes if "No answer" in note] == [
+        f"Output 4: No answer, on any combination, depends on {b}: it is not read."
+    ]
+    assert unused_by_one(found.outputs, [found]) == {b}
+    assert not unused_by_one(found.outputs, [replace(found, level=((1, 2),))])
 
 
 def test_adding_up_is_fitted_to_each_of_several_labels():

@@ -292,9 +292,6 @@ def test_networks_are_trained_on_whole_one_hot_rows():
 def test_a_table_has_one_column_for_the_answer():
     table = pl.DataFrame({"a": CODES[:, 0].numpy(), "b": CODES[:, 1].numpy(), "part": np.where(SEEN, "train", "test"),
                           "p": LABEL.numpy(), **{f"t{k}": ONE[:, k].numpy() for k in range(K)}})  # fmt: skip
-    for target in ("t0,t1,t2,t3", ["t0", "t1"]):
-        with pytest.raises(InputError, match="the target is one column"):
-            rc.measure_predictions(table, ["a", "b"], target=target, prediction="p", split="part=test")
 
     class Rows:
         classes_ = (np.arange(2), np.arange(2))
@@ -304,6 +301,15 @@ def test_a_table_has_one_column_for_the_answer():
             return np.zeros((len(rows), 2))
 
         predict_proba = predict
+
+    for target in ("t0,t1,t2,t3", ["t0", "t1"]):
+        for ask in (
+            lambda target: rc.measure_predictions(table, ["a", "b"], target=target, prediction="p", split="part=test"),
+            lambda target: rc.measure(Rows(), table, factors=["a", "b"], target=target, split="part=test"),
+            lambda target: rc.check(table, ["a", "b"], target=target),
+        ):
+            with pytest.raises(InputError, match=r"the target is one column, and 't0', 't1'.*a task \(rc.FixedTask\)"):
+                ask(target)
 
     with pytest.raises(InputError, match="several answers for a row"):
         rc.measure(Rows(), table, factors=["a", "b"], target="p", split="part=test")

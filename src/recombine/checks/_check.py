@@ -45,6 +45,7 @@ from recombine.checks.verdicts.queries import describe
 from recombine.checks.verdicts.verdict import CheckResult
 from recombine.errors import InputError, NoPlan
 from recombine.space import Level
+from recombine.support.one_target import target_name
 from recombine.support.split import split_of
 from recombine.support.table import Missing, Table, factor_names
 
@@ -114,6 +115,7 @@ def check(
         'assumption unsupported'
     """
     _refuse(split, test, min_support, max_queries, seed)
+    target = target_name(target)
     pair, lines = split_of(split), shapes(numeric, factor_names(factors))
     _refuse_two_parts(target, factor_names(factors), blocks, pair)
     if weights is not None:

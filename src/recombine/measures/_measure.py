@@ -18,7 +18,14 @@ from recombine.measures.read_numbers import spreads
 from recombine.mechanisms import Answers, Finding, MeasureResult, measure_estimator
 from recombine.mechanisms._judge import FITTED, MARGIN, judge
 from recombine.mechanisms.causes.evidence import FAILING
-from recombine.mechanisms.verdicts.outputs import Output, decided_by_one, outputs_note, with_outputs, worst
+from recombine.mechanisms.verdicts.outputs import (
+    Output,
+    decided_by_one,
+    outputs_note,
+    unused_by_one,
+    with_outputs,
+    worst,
+)
 from recombine.statistics import FloatArray, Over
 from recombine.tasks import Task
 from recombine.training import Ensemble
@@ -101,13 +108,15 @@ def measure(
         found = answers_of(ensemble, task, asked, batch_size, seed)
         others = _others(against, task, asked, batch_size, seed, found.kind)
         alike: dict[str, Any] = {"no_rules": found.no_rules, "fitted": fitted, "margin": margin, "seed": seed}
-        outputs = [
-            Output.of(i, one if isinstance(one, str) else judge(one, noise=noise, parts=len(found.each), **alike))
-            for i, one in enumerate(found.each, 1)
+        each = [
+            one if isinstance(one, str) else judge(one, noise=noise, parts=len(found.each), **alike)
+            for one in found.each
         ]
+        outputs = [Output.of(i, one) for i, one in enumerate(each, 1)]
+        unused = unused_by_one(outputs, each)
         settings = {"count": asked.count or count, "combinations": combinations, "factors": list(task.space.names)}
         units = partial(spreads, task, places=places)
-        judged = partial(_judged, found, others, noise=noise, units=units, settings=settings, **alike)
+        judged = partial(_judged, found, others, unused, noise=noise, units=units, settings=settings, **alike)
         of = worst(outputs) if found.whole is None else None
         first = judged(of=of)
         if of is None and decided_by_one(first, outputs):
@@ -120,20 +129,21 @@ def measure(
     notes = [*ignored, *asked.notes, *found.notes, *outputs_note(outputs, found.kind == "number")]
     if members == 1 and not isinstance(model, Ensemble):
         notes.append("One model has no members to vary over: intervals are over combinations or examples.")
-    return with_outputs(judged(of=of, extra=extra, left_out=left_out, notes=notes), outputs, of)
+    return with_outputs(judged(of=of, extra=extra, left_out=left_out), outputs, of, notes)
 
 
 def _judged(
-    found: Answered, others: Mapping[str, Answered], *, of: int | None, noise: float | None,
-    units: Callable[[int], FloatArray], **more: Any,
+    found: Answered, others: Mapping[str, Answered], unused: set[str], *, of: int | None,
+    noise: float | None, units: Callable[[int], FloatArray], **more: Any,
 ) -> MeasureResult:  # fmt: skip
-    """What is judged of the whole, beside others, or of one of several outputs (``of``: its place). ``units``: the
-    spread of each of so many numbers of an answer."""
+    """What is judged of the whole, beside others, or of one of several outputs (``of``: its place). ``unused``: the
+    factors that one of them ignores; ``units``: the spread of each of so many numbers of an answer."""
     answers = found.of(of)
     if of is None and noise is not None and answers.classes is None:
         noise *= float(np.sqrt(np.mean(units(answers.target.shape[1]) ** -2.0)))
     beside = {name: other.of(of) for name, other in others.items()}
-    return judge(answers, others=beside, noise=noise, parts=1 if of is None else len(found.each), **more)
+    own: dict[str, Any] = {"unused": unused} if of is None else {"parts": len(found.each)}
+    return judge(answers, others=beside, noise=noise, **own, **more)
 
 
 def _is_table(model: Any) -> bool:

@@ -7,7 +7,7 @@ and a number speaks for it that chance does not give.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -79,13 +79,14 @@ def judge(
     settings: Mapping[str, Any] | None = None,
     seed: int = 0,
     parts: int = 1,
+    unused: Collection[str] = (),
 ) -> MeasureResult:
     """The result: members that did not fit are set aside, the others judged together.
 
     ``others`` are other learners' answers to the same rows, ``extra`` is evidence from elsewhere, ``left_out`` the
     reasons why some of it is missing; ``no_rules`` says why the answers cannot be searched for rules; ``noise`` is that
     of the answers, where it is known; ``parts`` how many numbers or labels of an answer are judged, this one among
-    them."""
+    them; ``unused`` the factors that one of these ignores by itself."""
     if noise is not None and not 0 <= noise < float("inf"):
         raise InputError(f"noise is {noise}; give a number from 0 on.")
 
@@ -96,7 +97,7 @@ def judge(
         """The verdict of other answers by themselves."""
         return by_itself(replace(other, unanswered=Unanswered())).verdict
 
-    case = Case.of(answers, others or {}, fitted, margin, noise, seed, parts)
+    case = Case.of(answers, others or {}, fitted, margin, noise, seed, parts, frozenset(unused))
     ruling, keep, found, missing = _first(case, no_rules)
     if ruling[0] == "fails" or case.fits:
         found, missing = [*found, *extra], {**missing, **(left_out or {})}

@@ -11,6 +11,7 @@ import polars as pl
 from recombine.errors import InputError, unknown
 from recombine.mechanisms.predictions import each_factor, measure_predictions
 from recombine.mechanisms.verdicts.result import MeasureResult
+from recombine.support.one_target import refuse_several, target_name
 from recombine.support.scan import collect, scan
 
 SEVERAL = (
@@ -39,7 +40,9 @@ def measure_estimator(
     factors = each_factor(factors)
     if not factors or target is None:
         raise InputError("say which columns are factors and which is the answer: factors=[…], target='…'.")
+    target = target_name(target)
     frame = collect(scan(table, "the table", options.get("max_bytes"), options.get("max_rows")))
+    refuse_several(target, frame.columns)
     for name in (*factors, target):
         if name not in frame.columns:
             raise unknown("column", name, frame.columns)

@@ -19,6 +19,7 @@ from recombine.mechanisms.tables.grouped import check_group, one_row_each
 from recombine.mechanisms.tables.reading import Reading, read_predictions
 from recombine.mechanisms.tables.spelled import spelled_alike
 from recombine.mechanisms.verdicts.result import MeasureResult
+from recombine.support.one_target import target_name
 from recombine.support.pasted import single
 from recombine.support.scan import collect, scan
 from recombine.support.split import split_of
@@ -79,7 +80,7 @@ def measure_predictions(
     """
     _check(train, split, fitted, margin, noise)
     names = each_factor(factors)
-    target = target if isinstance(target, str) else ",".join(map(str, target))
+    target = target_name(target)
     pair = split_of(split)
     own = (prediction,) if isinstance(prediction, str) else tuple(prediction)
     if not own:

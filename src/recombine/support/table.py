@@ -26,6 +26,7 @@ from recombine.support.encode import Encoder, binned, encoder, kinds_of
 from recombine.support.left_out import left_out
 from recombine.support.missing import as_written, missing_words, nothing_in, spelled
 from recombine.support.numerals import DASHES, read_numbers
+from recombine.support.one_target import refuse_several
 from recombine.support.scan import Said, collect, scan
 from recombine.support.split import cut, has_rows, without_others
 from recombine.support.support import Explicit
@@ -100,6 +101,7 @@ def read_tables(
     frames = [scan(t, what, max_bytes, max_rows, used, said) for t, what in zip(tables, whats, strict=False)]
     for i, frame in enumerate(frames):
         schema = frame.collect_schema()
+        refuse_several(target if i == 0 else None, schema.names())
         lacking = [n for n in names if i and n in beside and n not in (*schema, *bins, *numbers)]
         for name in (*names, *bins, *(told_once if i == 0 else []), *([split[0]] if split else [])):
             if name not in schema and name not in lacking:

@@ -105,3 +105,32 @@ def ignored_words(answers: Answers, found: dict[int, tuple[float, float]]) -> st
     shares = ", ".join(share(given / right) for given, right in found.values())
     much = f"{shares} of what right ones do" + ", in this order" * (len(found) > 1)
     return f"Answers to seen combinations, too, hardly vary with {names} (in mean squares, {much})"
+
+
+def unread_factors(answers: Answers) -> list[str]:
+    """Factors that no answer depends on, to rounding, and right ones do: that is seen, and no test. Of probabilities
+    neither the class does nor how probable it is, as one class may be more probable and still the same."""
+    sure = answers.scores.get(CONFIDENCE)
+    said = answers.predicted if sure is None else np.concatenate([answers.predicted, sure[:, :, None]], axis=2)
+    said = said.transpose(1, 0, 2).reshape(len(answers.codes), -1)
+    if not answers.space.finite or not np.isfinite(said).all() or _alike(said, said[:1]):
+        return []
+    names = []
+    for j, name in enumerate(answers.space.names):
+        _, first, group = np.unique(np.delete(answers.codes, j, axis=1), axis=0, return_index=True, return_inverse=True)
+        same, due = (_alike(values, values[first][group.ravel()]) for values in (said, answers.target))
+        names += [name] * (same and not due and len(said) - len(first) >= FEW)
+    return names
+
+
+def unused(answers: Answers, seed: int = 0) -> tuple[tuple[str, ...], str]:
+    """The factors that are ignored and, in a sentence without a full stop, that they are; where none is for certain,
+    those that no answer depends on."""
+    if found := ignored(answers, seed):
+        return tuple(answers.space.names[j] for j in found), ignored_words(answers, found)
+    names = tuple(unread_factors(answers))
+    return names, f"No answer depends on {' or '.join(map(brief, names))}" * bool(names)
+
+
+def _alike(values: FloatArray, others: FloatArray) -> bool:
+    return np.allclose(values, others, rtol=1e-9, atol=1e-12)

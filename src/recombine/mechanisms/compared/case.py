@@ -39,12 +39,14 @@ class Case:
     margin: float
     seed: int
     parts: int
-    """How many numbers or labels of an answer are judged, this one among them."""
+    """How many numbers or labels of an answer are judged, this one among them, …"""
+    unused: frozenset[str]
+    """… and the factors that one of these ignores by itself."""
 
     @classmethod
     def of(
         cls, answers: Answers, others: Mapping[str, Answers], fitted: float, margin: float, noise: float | None,
-        seed: int, parts: int = 1,
+        seed: int, parts: int = 1, unused: frozenset[str] = frozenset(),
     ) -> Case:  # fmt: skip
         known = noise if noise is None or answers.classes is not None else noise**2 / answers.scale
         finite = np.asarray(np.isfinite(answers.error[:, answers.seen]).all(axis=1))
@@ -55,7 +57,8 @@ class Case:
             beside = compare(bare, over, {}, seed, None if known is None else known * usable.scale / bare.scale)
         gap = Gap.of(usable, comparison, over)
         return cls(
-            usable, comparison, bare, beside, gap, over, finite, keep, unfit, known, fitted, margin, seed, parts
+            usable, comparison, bare, beside, gap, over, finite, keep, unfit, known, fitted, margin, seed, parts,
+            unused,
         )  # fmt: skip
 
     @property

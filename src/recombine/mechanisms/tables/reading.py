@@ -15,7 +15,6 @@ from recombine.mechanisms.answers.answered import Answers, Trained
 from recombine.mechanisms.answers.columns import Columns, Kind, answer_columns, check_roles, labels
 from recombine.mechanisms.answers.in_order import in_order
 from recombine.mechanisms.answers.misplaced import misplaced
-from recombine.mechanisms.answers.names import brief
 from recombine.mechanisms.answers.probabilities import CONFIDENCE, likely_class
 from recombine.mechanisms.causes.literal import among
 from recombine.mechanisms.compared.rare import as_chances, happened, judged_by_chances, rare_event
@@ -27,6 +26,7 @@ from recombine.mechanisms.tables.remarks import remarks, rows_words
 from recombine.mechanisms.tables.spelled import spelled_alike
 from recombine.statistics import FloatArray
 from recombine.support.missing import missing_words
+from recombine.support.one_target import refuse_several
 from recombine.support.scan import Said, collect, scan, settled
 from recombine.support.split import without_others
 from recombine.support.table import TARGET_CLASSES, Missing, Table, Target, read_tables
@@ -70,11 +70,7 @@ def read_predictions(table: Any, how: Reading) -> tuple[Answers, dict[str, Answe
     frame = scan(table, "the table of predictions", *limits, files)
     known = None if how.train is None else scan(how.train, "the training table", *limits, files)
     schema = frame.collect_schema()
-    if target not in schema and len(parts := target.split(",")) > 1 and {p.strip() for p in parts} <= {*schema.names()}:
-        raise InputError(
-            f"the target is one column, and {brief(target)!r} are several; of one-hot columns give one that names the "
-            "class, of labels that are yes or no and of several numbers measure one at a time."
-        )
+    refuse_several(target, schema.names())
     for name in (*how.factors, *(split or ())[:1], target, *(c for cs in how.predictions for c in cs)):
         if name not in schema:
             raise unknown("column", name, schema.names())

@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-import numpy as np
-
 from recombine.mechanisms.answers.answered import Answers
 from recombine.mechanisms.answers.names import brief, figure_words, share
 from recombine.mechanisms.answers.probabilities import CONFIDENCE
+from recombine.mechanisms.causes.ignored import unread_factors
 from recombine.mechanisms.compared.baselines import too_large
 from recombine.mechanisms.compared.case import Case
 from recombine.mechanisms.compared.comparing import noise as noise_of_rows, unread
@@ -15,7 +14,6 @@ from recombine.mechanisms.compared.losing import LITTLE
 from recombine.mechanisms.compared.rare import chances_would_tell
 from recombine.mechanisms.rivals.given_away import given_away
 from recombine.mechanisms.rivals.told_apart import FAR_LESS, more_than, told_apart
-from recombine.statistics import FEW, FloatArray
 
 
 def noted(case: Case) -> list[str]:
@@ -76,33 +74,13 @@ def _bare(answers: Answers) -> str:
     )
 
 
-def unread_factors(answers: Answers) -> list[str]:
-    """Factors that no answer depends on, to rounding, and right ones do: that is seen, and no test. Of probabilities
-    neither the class does nor how probable it is, as one class may be more probable and still the same."""
-    sure = answers.scores.get(CONFIDENCE)
-    said = answers.predicted if sure is None else np.concatenate([answers.predicted, sure[:, :, None]], axis=2)
-    said = said.transpose(1, 0, 2).reshape(len(answers.codes), -1)
-    if not answers.space.finite or not np.isfinite(said).all() or _alike(said, said[:1]):
-        return []
-    names = []
-    for j, name in enumerate(answers.space.names):
-        _, first, group = np.unique(np.delete(answers.codes, j, axis=1), axis=0, return_index=True, return_inverse=True)
-        same, due = (_alike(values, values[first][group.ravel()]) for values in (said, answers.target))
-        names += [brief(name)] * (same and not due and len(said) - len(first) >= FEW)
-    return names
-
-
 def _unread(answers: Answers) -> str:
     if not (names := unread_factors(answers)):
         return ""
-    which, one, sure = " or ".join(names), len(names) == 1, CONFIDENCE in answers.scores
+    which, one, sure = " or ".join(map(brief, names)), len(names) == 1, CONFIDENCE in answers.scores
     if answers.classes is None or (sure and len(answers.classes) == 2):
         return f"No answer, on any combination, depends on {which}: {'it is' if one else 'they are'} not read."
     return f"No class that is given, {'nor its probability, ' * sure}on any combination, depends on {which}."
-
-
-def _alike(values: FloatArray, others: FloatArray) -> bool:
-    return np.allclose(values, others, rtol=1e-9, atol=1e-12)
 
 
 def _compared(answers: Answers) -> str:

@@ -8,8 +8,9 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from recombine.mechanisms.answers.names import share
+from recombine.mechanisms.answers.names import brief, share
 from recombine.mechanisms.causes.evidence import FAILING
+from recombine.mechanisms.causes.ignored import unused
 from recombine.statistics import Interval
 
 if TYPE_CHECKING:
@@ -48,6 +49,8 @@ class Output:
     """What always giving the same answer costs on the same unseen rows, …"""
     best: float = float("nan")
     """… and the best of the simple rules."""
+    unused: tuple[str, ...] = ()
+    """Factors that its answers do not vary with, or hardly, where it does not compose."""
 
     @classmethod
     def of(cls, number: int, found: MeasureResult | str) -> Output:
@@ -55,9 +58,12 @@ class Output:
         if isinstance(found, str):
             return cls(number, UNJUDGED, found)
         constant, best = found.comparison.constant, found.comparison.best
+        names, ignores = unused(found.answers, found.settings["seed"]) if found.verdict in BAD else ((), "")
+        why = [found.why or NO_UNSEEN * (found.verdict == "nothing unseen"), ignores * (ignores not in found.why)]
+        costs = [float("nan") if c is None else c.error.mean for c in (constant, best)]
         return cls(
-            number, found.verdict, found.why or NO_UNSEEN * (found.verdict == "nothing unseen"), found.seen,
-            found.unseen, found.gap, *(float("nan") if c is None else c.error.mean for c in (constant, best)),
+            number, found.verdict, ". ".join(filter(None, why)), found.seen, found.unseen, found.gap,
+            costs[0], costs[1], names,
         )  # fmt: skip
 
     @property
@@ -93,6 +99,14 @@ def worst(outputs: Sequence[Output]) -> int | None:
     return min(order)[2] if any(o.verdict != UNJUDGED for o in outputs) else None
 
 
+def unused_by_one(outputs: Sequence[Output], each: Sequence[MeasureResult | str]) -> set[str]:
+    """The factors that one output ignores, but for those of a level that is what goes wrong in another: ``each`` by
+    itself."""
+    judged = [one for one in each if not isinstance(one, str)]
+    wrong = {one.answers.space.names[j] for one in judged for j, _ in one.level}
+    return {name for o in outputs for name in o.unused} - wrong
+
+
 def decided_by_one(whole: MeasureResult, outputs: Sequence[Output]) -> bool:
     """Whether one output says more than the whole: where this is not fitted and each of them is, or is unclear and one
     of them is not fitted."""
@@ -102,13 +116,17 @@ def decided_by_one(whole: MeasureResult, outputs: Sequence[Output]) -> bool:
     return bool(outputs) and whole.verdict == "not fitted" and not found & {"not fitted", UNJUDGED}
 
 
-def with_outputs(whole: MeasureResult, outputs: Sequence[Output], of: int | None) -> MeasureResult:
+def with_outputs(
+    whole: MeasureResult, outputs: Sequence[Output], of: int | None, notes: Sequence[str]
+) -> MeasureResult:
     """The result of the whole, with what each output is by itself. ``of``: the place of the one that it is the result
-    of, where outputs are judged one by one alone.
+    of, where outputs are judged one by one alone, and its notes are said of that one; ``notes``: those of all.
 
     Who composes as a whole, or may, and not in each output does so in part: where the gap of one is clearly above the
     margin by itself. What is unclear as a whole, and not for what is to be looked at first, is so where one fails."""
-    result = replace(whole, outputs=tuple(outputs), output=None if of is None else of + 1)
+    own = whole.notes if of is None else (f"Output {of + 1}: {note}" for note in whole.notes)
+    output = None if of is None else of + 1
+    result = replace(whole, outputs=tuple(outputs), output=output, notes=(*notes, *own))
     told = {"composes": FAILING, "unclear": () if whole.look else ("fails",)}.get(whole.verdict, ())
     if of is not None or not any(o.verdict in told and o.gap.low > whole.settings["margin"] for o in outputs):
         return result
@@ -121,11 +139,14 @@ def outputs_words(result: MeasureResult) -> str:
     outputs = result.outputs
     if result.output is not None:
         one = f"All this is said of output {result.output}, the worst of {len(outputs)}, each judged by itself"
-        return f"{one}: {_grouped(outputs)}."
+        own = outputs[result.output - 1]
+        rest = [o for o in outputs if o is not own or o.why != result.why]  # Else that is said already.
+        return f"{one}: {_grouped(outputs)}.{_unused_words(rest)}"
     bad = [o for o in outputs if o.verdict in BAD and (result.verdict != "composes" or o.verdict not in FAILING)]
+    unlike = [] if all(o.unused == outputs[0].unused for o in outputs) else bad  # Else it is said of the whole.
     if not bad or all(o.verdict == result.verdict for o in outputs):
-        return ""
-    return f"By itself {_grouped(outputs)}."
+        return _unused_words(unlike).strip()
+    return f"By itself {_grouped(outputs)}.{_unused_words(unlike)}"
 
 
 def outputs_note(outputs: Sequence[Output], numbers: bool) -> list[str]:
@@ -147,6 +168,17 @@ def _grouped(outputs: Sequence[Output]) -> str:
         return f"{every} {SAID[outputs[0].verdict][1]}"
     told = ((of, SAID.get(verdict, (f"cannot be judged ({verdict})",) * 2)) for verdict, of in said.items())
     return "; ".join(f"output{'s' * (len(of) > 1)} {_listed(of)} {words[len(of) > 1]}" for of, words in told)
+
+
+def _unused_words(outputs: Sequence[Output]) -> str:
+    """Which outputs hardly vary with which factors, in a sentence for each of these, after a space."""
+    said: dict[tuple[str, ...], list[int]] = {}
+    for o in outputs:
+        said.setdefault(o.unused, []).append(o.number)
+    return "".join(
+        f" Answers of output{'s' * (len(of) > 1)} {_listed(of)} hardly vary with {' or '.join(map(brief, names))}."
+        for names, of in said.items() if names
+    )  # fmt: skip
 
 
 def _listed(numbers: Sequence[int]) -> str:

@@ -256,10 +256,11 @@ def level_apart(case: Case, plain: Answers) -> tuple[Region, Answers]:
     """The one level, or pair of levels, that errs where it was seen, too, and the answers that tell it: to new rows or,
     where these are few, to training rows with them. ``plain``: the answers, put right where they are right but for how
     they are written, as the largest err most by that. Of a factor that is ignored none is: there the level that is
-    farthest from the others errs most."""
+    farthest from the others errs most; nor where one of several outputs ignores it."""
     for answers in filter(None, (plain, with_training(plain))):
         if region := one_level(answers, case.comparison.trained_constant, case.seed):
-            unread = {j for j, _ in region} & {*ignored(case.bare, case.seed, surely=False)}
+            unread = any(answers.space.names[j] in case.unused for j, _ in region)
+            unread = unread or bool({j for j, _ in region} & {*ignored(case.bare, case.seed, surely=False)})
             return () if unread else region, answers
     return (), plain
 

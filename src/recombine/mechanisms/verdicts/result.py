@@ -121,7 +121,8 @@ class MeasureResult(Result):
     def sentence(self) -> str:
         """The verdict in one or two sentences, each mechanism with its number; which of several outputs it is of, and
         what to look at first."""
-        return " ".join(filter(None, [verdict_words(self), outputs_words(self), self.look]))
+        own = [outputs_words(self), self.look]  # What is said of one output alone stands before that it is.
+        return " ".join(filter(None, [verdict_words(self), *(own if self.output is None else own[::-1])]))
 
     @property
     def worst_level(self) -> dict[str, Any] | None:

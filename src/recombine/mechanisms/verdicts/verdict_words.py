@@ -10,13 +10,13 @@ import numpy as np
 from recombine.mechanisms.answers.finding import Finding
 from recombine.mechanisms.answers.names import NOTHING, brief, figure_words, ranged, share
 from recombine.mechanisms.causes.evidence import simplest
+from recombine.mechanisms.causes.ignored import unread_factors
 from recombine.mechanisms.compared.comparing import GIVEN, unread
 from recombine.mechanisms.compared.losing import LITTLE
 from recombine.mechanisms.compared.overfitting import better_on_training_rows, noisier, training_error
 from recombine.mechanisms.rivals.same import SAME
 from recombine.mechanisms.rivals.told_apart import FAR_LESS
 from recombine.mechanisms.verdicts.deciding import ALTOGETHER
-from recombine.mechanisms.verdicts.noted import unread_factors
 from recombine.statistics import Over
 
 if TYPE_CHECKING:
@@ -191,7 +191,7 @@ def noise_words(result: MeasureResult) -> str:
 def _silent(evidence: Sequence[Finding], unread: Sequence[str] = ()) -> str:
     """That no mechanism is named and, where one comes near, which and what it lacks. ``unread``: factors that no answer
     depends on, which is seen without any measure."""
-    but = f"; but no answer depends on {' or '.join(unread)}" if unread else ""
+    but = f"; but no answer depends on {' or '.join(map(brief, unread))}" if unread else ""
     if not evidence:
         return f"No mechanism is named: no measure of one could be taken{but}."
     first = simplest([e for e in evidence if e.puzzles])
