@@ -8,6 +8,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from recombine.checks.adds_up.one_level import Odd
+from recombine.checks.adds_up.one_pair import Pair
 from recombine.checks.exact.modular import Floats
 
 LEVEL = 0.01
@@ -41,6 +42,8 @@ class Additivity:
     """Of a rejection by one level: that level, and what it responds to unlike the others."""
     suspect: Odd | None = None
     """The same of a level whose p-value is small, if not small enough to reject."""
+    pair: Pair | None = None
+    """Of a rejection by one pair of levels, or one after which all else adds up: these, and how far apart they lie."""
     open: bool = False
     """Whether what speaks against it may be something else: that the scatter of repeated rows is not the noise, or a
     column that nobody named."""
@@ -73,6 +76,7 @@ class Found:
     columns: Floats | None = None
     """What was tested, where a rejection has yet to stand."""
     odd: Odd | None = None
+    pair: Pair | None = None
 
 
 def noted(found: Additivity, skipped: Sequence[str]) -> Additivity:
@@ -103,7 +107,14 @@ def verdict(tests: Sequence[Found], what: str = "additivity") -> Additivity:
         f"{what} is {'' if p < LEVEL else 'not '}rejected on the seen combinations ({said}; rejected below {LEVEL:g})."
     )
     suspect = next((t.odd for t in tests if t.odd is not None and t.p_value * len(tests) < SUSPECTED), None)
-    return Additivity(best.test, p < LEVEL, p, None, words, said, odd=best.odd if p < LEVEL else None, suspect=suspect)
+    odd, pair = best.odd, next((t.pair for t in tests if t.pair is not None and t.p_value * len(tests) < LEVEL), None)
+    if pair is not None and pair.alone:
+        odd = None
+    elif best.pair is None:
+        pair = None
+    if p >= LEVEL:
+        odd = pair = None
+    return Additivity(best.test, p < LEVEL, p, None, words, said, odd=odd, suspect=suspect, pair=pair)
 
 
 def as_near(p: float) -> str:
