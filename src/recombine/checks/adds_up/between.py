@@ -111,8 +111,8 @@ def repeats_alone(
 ) -> Additivity | None:
     """A rejection that rests on the scatter of repeated rows alone, as one of which nobody knows: rows of a combination
     that are readings of one run scatter less than runs do, and every difference between runs then looks like an
-    interaction. None where means of combinations contradict that effects add up, too, or one level or pair of levels does
-    alone: runs of the others differ no more than their rows do."""
+    interaction. None where means of combinations contradict that effects add up, too, or one level or pair of levels
+    does alone: runs of the others differ no more than their rows do."""
     if not found.rejected or not target.numeric or not target.conflicts or not (target.count > 0).all():
         return None
     alone = of_means(known, target.mean, names, weights=target.weights)

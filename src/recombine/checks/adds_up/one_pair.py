@@ -2,12 +2,12 @@
 
     (e · c)² / |c|²,    c = what single effects leave of 1[both levels]
 
-of every pair of levels of two factors, with e what single effects leave of the answers: a t-test of one number, where an
-F test of all pairs of levels spreads it over all of them. t supposes one noise without long tails. So a pair has at least
-two rows, and its p-value is the larger of that among all pairs and
+of every pair of levels of two factors, with e what single effects leave of the answers: a t-test of one number, where
+an F test of two factors spreads it over all of their pairs. t supposes one noise without long tails. So a pair has at
+least two rows, and its p-value is the largest of that times the number of pairs, and of
 
-    that beside the noise of either level alone        a level that scatters more has large means of few rows
-    1, where it does not stand without any one answer  two errors of a size hardly ever meet in a pair of levels
+    that beside the noise of either level alone    a level that scatters more has larger means of few rows
+    that without each answer, where not below .01  two large errors hardly ever meet in a pair of levels
 
 Leaving out an answer is to give it an effect of its own, which moves e · c by c_i e_i / P_ii, with P_ii the share that
 single effects leave of it. Of a pair that is one combination its furthest row is left out: that takes no more than the
@@ -118,7 +118,7 @@ def furthest(fitted: Fitted, shape: Sequence[int], curves: Container[int]) -> Ap
         if fitted.basis.size + fitted.basis.shape[1] * shape[j] * shape[k] > MOST_WORK:
             return None
         gains, codes = _gains(fitted, j, k, shape[k])
-        tried += len(gains) // (2 if 2 in (len(np.unique(fitted.codes[:, j])), len(np.unique(fitted.codes[:, k]))) else 1)
+        tried += _different(codes, fitted.codes[:, [j, k]], shape[k])
         for gain, code in zip(gains, codes, strict=True):
             found.append((_p(fitted, gain, 1), (j, k, int(code // shape[k]), int(code % shape[k]))))
     if not found or fitted.rest(0.0, 2)[1] < 1:
@@ -141,6 +141,14 @@ def _gains(fitted: Fitted, j: int, k: int, size: int) -> tuple[Floats, Ints]:
     sizes, sums = whole - (shared**2).sum(axis=0), np.bincount(at, fitted.root * fitted.left)
     told = (sizes > TOLD * whole) & (np.bincount(at, fitted.rows) >= 2)
     return sums[told] ** 2 / sizes[told], key[told]
+
+
+def _different(found: Ints, codes: Ints, size: int) -> int:
+    """How many of these pairs differ: those with both levels of a factor that has two are mirrored."""
+    for own, other in zip(codes.T, (found % size, found // size), strict=True):
+        if len(np.unique(own)) == 2:
+            return len(np.unique(other))
+    return len(found)
 
 
 def _p(fitted: Fitted, gain: float, more: int, rest: tuple[float, float] | None = None) -> float:
@@ -178,7 +186,7 @@ def _without_any(fitted: Fitted, at: Place, here: Floats, column: Floats) -> Ite
     """p-values without each combination of either level, or without one row of a pair that is one combination."""
     size, sum_of = float(column @ column), float(column @ fitted.left)
     only = int(here.sum()) == 1
-    for i in np.flatnonzero((fitted.codes[:, at[0]] == at[2]) | (fitted.codes[:, at[1]] == at[3])):
+    for i in np.flatnonzero((fitted.codes[:, at[0]] == at[2]) | (fitted.codes[:, at[1]] == at[3])).tolist():
         spare = 1 - float(fitted.basis[i] @ fitted.basis[i])
         if spare <= TOLD:  # its own effects tell it, whatever it is
             continue

@@ -99,21 +99,21 @@ def untested(why: str) -> Additivity:
 
 
 def verdict(tests: Sequence[Found], what: str = "additivity") -> Additivity:
-    best = min(tests, key=lambda t: t.p_value)
-    p = min(1.0, best.p_value * len(tests))
+    """Of the smallest p-value, or of the pair of levels after which all else adds up."""
+    smallest, many = min(tests, key=lambda t: t.p_value), len(tests)
+    alone = (t for t in tests if t.pair is not None and t.pair.alone and t.p_value * many < LEVEL)
+    best = next(alone, smallest)
+    p = min(1.0, best.p_value * many)
     value = f"p = {as_near(p)}" if p > SMALLEST else f"p < {SMALLEST:g}"
-    said = f"{value}, {best.words}" + (f", the smallest of {len(tests)} tests" if len(tests) > 1 else "")
+    which = (
+        f"the smallest of {many} tests" if best is smallest else f"of {many} tests that after which all else adds up"
+    )
+    said = f"{value}, {best.words}" + (f", {which}" if many > 1 else "")
     words = (
         f"{what} is {'' if p < LEVEL else 'not '}rejected on the seen combinations ({said}; rejected below {LEVEL:g})."
     )
-    suspect = next((t.odd for t in tests if t.odd is not None and t.p_value * len(tests) < SUSPECTED), None)
-    odd, pair = best.odd, next((t.pair for t in tests if t.pair is not None and t.p_value * len(tests) < LEVEL), None)
-    if pair is not None and pair.alone:
-        odd = None
-    elif best.pair is None:
-        pair = None
-    if p >= LEVEL:
-        odd = pair = None
+    suspect = next((t.odd for t in tests if t.odd is not None and t.p_value * many < SUSPECTED), None)
+    odd, pair = (best.odd, best.pair) if p < LEVEL else (None, None)
     return Additivity(best.test, p < LEVEL, p, None, words, said, odd=odd, suspect=suspect, pair=pair)
 
 

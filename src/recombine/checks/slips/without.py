@@ -1,5 +1,4 @@
-"""What would be forecast without combinations that may be slips, or without a level that responds unlike the others, or a
-pair of levels that lies apart."""
+"""What would be forecast without combinations that may be slips, or without levels that respond unlike the others."""
 
 from __future__ import annotations
 
