@@ -1,11 +1,10 @@
 """Is the answer additive on the combinations that *were* seen? A test of the assumption everything else rests on.
 
 numbers:  F tests of every pair of factors whose interaction can be estimated, of what a factor that is a number does
-          beyond its curve, and of the level that responds to another factor least as the others do (`one_level`: its
-          slope, and beside repeated rows all that it does) and of the pair of levels that lies furthest apart (`one_pair`), on top of
-          all single effects. Against the noise of repeated
-          rows where there are any, with a lack-of-fit test of everything at once, and a rejection has to stand where
-          some are noisier than others (`unequal`); of single
+          beyond its curve, of the level that responds to another factor least as the others do (`one_level`: its slope,
+          and beside repeated rows all that it does) and of the pair of levels that lies furthest apart (`one_pair`), on
+          top of all single effects. Against the noise of repeated rows where there are any, with a lack-of-fit test of
+          everything at once, and a rejection has to stand where some are noisier than others (`unequal`); of single
           rows it has to stand without the answer that is furthest off, and when signs of what is left are dealt anew,
           which leaves each answer a noise of its own. Without either, one degree of freedom: does the squared fit
           explain what the fit leaves (Tukey 1949), or its slope within any level (Mandel 1961)? Such a rejection has to
