@@ -30,8 +30,8 @@ def test_where_sums_are_not_shown_and_products_fit_it_is_products_that_are_teste
     assert (result.verdict, result.additivity.rejected) == ("determined on a log scale", False)
     assert "in the answer's own units that is not shown: on combinations left out it errs" in result.sentence()
     codes = np.repeat(seen_part((5, 4), 0)[0], 3, axis=0)
-    noise = 0.5 * np.random.default_rng(10).standard_normal(len(codes))
-    table = {"a": codes[:, 0], "b": codes[:, 1], "y": np.exp(0.7 * additive(codes, (5, 4), 0) + noise)}
+    noise = 0.5 * np.random.default_rng(15).standard_normal(len(codes))
+    table = {"a": codes[:, 0], "b": codes[:, 1], "y": np.exp(additive(codes, (5, 4), 0) + noise)}
     result = check(table, ["a", "b"], target="y", draws=9)  # sums are rejected; products are not, and not shown either
     assert (result.verdict, result.additivity.rejected) == ("assumption unsupported", True)
     assert "determined if effects multiply, but that is not shown: on combinations left out" in result.sentence()

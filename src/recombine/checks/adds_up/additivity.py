@@ -1,10 +1,10 @@
 """Is the answer additive on the combinations that *were* seen? A test of the assumption everything else rests on.
 
 numbers:  F tests of every pair of factors whose interaction can be estimated, of what a factor that is a number does
-          beyond its curve, and of the level that responds to another factor least as the others do (`one_level`: its
-          slope, and beside repeated rows all that it does), on top of all single effects. Against the noise of repeated
-          rows where there are any, with a lack-of-fit test of everything at once, and a rejection has to stand where
-          some are noisier than others (`unequal`); of single
+          beyond its curve, of the level that responds to another factor least as the others do (`one_level`: its slope,
+          and beside repeated rows all that it does) and of the pair of levels that lies furthest apart (`one_pair`), on
+          top of all single effects. Against the noise of repeated rows where there are any, with a lack-of-fit test of
+          everything at once, and a rejection has to stand where some are noisier than others (`unequal`); of single
           rows it has to stand without the answer that is furthest off, and when signs of what is left are dealt anew,
           which leaves each answer a noise of its own. Without either, one degree of freedom: does the squared fit
           explain what the fit leaves (Tukey 1949), or its slope within any level (Mandel 1961)? Such a rejection has to
@@ -21,7 +21,7 @@ p-values are those of the smallest of several tests times their number (Bonferro
 from __future__ import annotations
 
 import itertools
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace
 
 import numpy as np
@@ -31,6 +31,7 @@ from scipy.linalg import orth
 from recombine.checks.adds_up.lack_of_fit import lack_of_fit
 from recombine.checks.adds_up.log_odds_add import log_odds
 from recombine.checks.adds_up.one_level import Odd, Unlike, least_alike, profile, steepest
+from recombine.checks.adds_up.one_pair import Fitted, Pair, furthest
 from recombine.checks.adds_up.rectangles import by_rectangles
 from recombine.checks.adds_up.recurring import f_test, recurring
 from recombine.checks.adds_up.tested import COPIES, LEVEL, Additivity, Found, copied, noted, untested, verdict
@@ -138,6 +139,8 @@ def additivity(
         whole = None if noise is None else least_alike(codes, known.curves, basis, left, root, noise)
         some = [unlike for unlike in (steep, whole) if unlike is not None]
         tests += _level_unlike_others(some, codes, names, levels, basis, left, root, noise, within, rounding)
+        fitted = Fitted(codes, basis, left, root, count, noise, within, rounding)
+        tests += _pair_apart(fitted, known, named.values(), names, levels)
     if alone := not tests:
         tests = _alone(basis, mean, root, codes, known.shape, rounding, names, levels)
     if not tests:
@@ -182,6 +185,29 @@ def _level_unlike_others(
         p = min(1.0, max(one.p_value * looks, own.p_value if own.p_value >= most else 0.0))
         found.append(replace(one, test="one level", p_value=p, words=f"F test of whether {odd.words}", odd=odd))
     return [min(found, key=lambda one: one.p_value)] if found else []
+
+
+def _pair_apart(
+    fitted: Fitted, known: Identifiability, pairs: Iterable[Floats], names: tuple[str, ...],
+    levels: Sequence[Sequence[Level]],
+) -> list[Found]:  # fmt: skip
+    """Whether one pair of levels, of all that have two rows or more, lies apart from a sum, and nothing else does."""
+    if (apart := furthest(fitted, known.shape, known.curves)) is None:
+        return []
+    alone = False
+    if apart.p_value < LEVEL:
+        basis, left, root, rounding = fitted.basis, fitted.left, fitted.root, fitted.rounding
+        indicator = apart.indicator(fitted.codes)
+        if fitted.noise is not None:
+            alone = _alone_in_it(indicator, basis, left, root, fitted.noise, rounding)
+        else:
+            own = _new(basis, indicator, root)
+            basis, left = np.hstack([basis, own]), left - own @ (own.T @ left)
+            found = [interaction("", basis, columns, left, root, None, rounding) for columns in pairs]
+            others = [one.p_value for one in found if one is not None]
+            alone = min(others, default=0.0) * len(others) > ADD_UP
+    pair = Pair.of(apart.at, names, levels, apart.by, alone)
+    return [Found("one pair", apart.p_value, f"F test of whether {pair.words}", pair=pair)]
 
 
 def _alone_in_it(

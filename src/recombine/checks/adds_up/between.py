@@ -111,12 +111,12 @@ def repeats_alone(
 ) -> Additivity | None:
     """A rejection that rests on the scatter of repeated rows alone, as one of which nobody knows: rows of a combination
     that are readings of one run scatter less than runs do, and every difference between runs then looks like an
-    interaction. None where means of combinations contradict that effects add up, too, or one level does alone: runs of
-    the others differ no more than their rows do."""
+    interaction. None where means of combinations contradict that effects add up, too, or one level or pair of levels
+    does alone: runs of the others differ no more than their rows do."""
     if not found.rejected or not target.numeric or not target.conflicts or not (target.count > 0).all():
         return None
     alone = of_means(known, target.mean, names, weights=target.weights)
-    if alone.rejected or (found.odd is not None and found.odd.alone):
+    if alone.rejected or any(one is not None and one.alone for one in (found.odd, found.pair)):
         return None
     left = "leave nothing to test it with" if alone.p_value is None else f"do not (p = {alone.p_value:.2g})"
     words = (
@@ -124,7 +124,7 @@ def repeats_alone(
         f"for one row, {left}: either effects do not simply add up, or rows of a combination are not independent, as "
         "readings of one run are not. Whole combinations run anew would tell; such readings are better averaged first."
     )
-    return replace(found, rejected=None, words=words, odd=None, open=True)
+    return replace(found, rejected=None, words=words, odd=None, pair=None, open=True)
 
 
 def one_each(column: str, known: Identifiability, names: tuple[str, ...], means: Floats) -> list[str]:

@@ -8,6 +8,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from recombine.checks.adds_up.one_level import Odd
+from recombine.checks.adds_up.one_pair import Pair
 from recombine.checks.exact.modular import Floats
 
 LEVEL = 0.01
@@ -41,6 +42,8 @@ class Additivity:
     """Of a rejection by one level: that level, and what it responds to unlike the others."""
     suspect: Odd | None = None
     """The same of a level whose p-value is small, if not small enough to reject."""
+    pair: Pair | None = None
+    """Of a rejection by one pair of levels, or one after which all else adds up: these, and how far apart they lie."""
     open: bool = False
     """Whether what speaks against it may be something else: that the scatter of repeated rows is not the noise, or a
     column that nobody named."""
@@ -73,6 +76,7 @@ class Found:
     columns: Floats | None = None
     """What was tested, where a rejection has yet to stand."""
     odd: Odd | None = None
+    pair: Pair | None = None
 
 
 def noted(found: Additivity, skipped: Sequence[str]) -> Additivity:
@@ -95,15 +99,22 @@ def untested(why: str) -> Additivity:
 
 
 def verdict(tests: Sequence[Found], what: str = "additivity") -> Additivity:
-    best = min(tests, key=lambda t: t.p_value)
-    p = min(1.0, best.p_value * len(tests))
+    """Of the smallest p-value, or of the pair of levels after which all else adds up."""
+    smallest, many = min(tests, key=lambda t: t.p_value), len(tests)
+    alone = (t for t in tests if t.pair is not None and t.pair.alone and t.p_value * many < LEVEL)
+    best = next(alone, smallest)
+    p = min(1.0, best.p_value * many)
     value = f"p = {as_near(p)}" if p > SMALLEST else f"p < {SMALLEST:g}"
-    said = f"{value}, {best.words}" + (f", the smallest of {len(tests)} tests" if len(tests) > 1 else "")
+    which = (
+        f"the smallest of {many} tests" if best is smallest else f"of {many} tests that after which all else adds up"
+    )
+    said = f"{value}, {best.words}" + (f", {which}" if many > 1 else "")
     words = (
         f"{what} is {'' if p < LEVEL else 'not '}rejected on the seen combinations ({said}; rejected below {LEVEL:g})."
     )
-    suspect = next((t.odd for t in tests if t.odd is not None and t.p_value * len(tests) < SUSPECTED), None)
-    return Additivity(best.test, p < LEVEL, p, None, words, said, odd=best.odd if p < LEVEL else None, suspect=suspect)
+    suspect = next((t.odd for t in tests if t.odd is not None and t.p_value * many < SUSPECTED), None)
+    odd, pair = (best.odd, best.pair) if p < LEVEL else (None, None)
+    return Additivity(best.test, p < LEVEL, p, None, words, said, odd=odd, suspect=suspect, pair=pair)
 
 
 def as_near(p: float) -> str:

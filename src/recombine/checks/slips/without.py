@@ -1,4 +1,4 @@
-"""What would be forecast without combinations that may be slips, or without a level that responds unlike the others."""
+"""What would be forecast without combinations that may be slips, or without levels that respond unlike the others."""
 
 from __future__ import annotations
 
@@ -57,21 +57,30 @@ def _worse(found: Forecast, above: Forecast | None) -> str:
 def without_level(
     against: Additivity | None, train: Table, known: Identifiability, asked: Asked, rules: Sequence[str], seed: int
 ) -> list[str]:
-    """What would be forecast for the others without the rows of a level that responds unlike them."""
-    odd = None if against is None else against.odd
-    if against is None or odd is None or train.target is None or asked.worst == "seen":
-        return []
-    k, code = odd.at(train.space)
-    others = asked.codes[asked.codes[:, k] != code]
-    cells = np.flatnonzero(train.codes[:, k] == code).tolist()
-    found, many = _forecast_without(cells, train, train.target, known, asked, others, rules, seed)
-    if found is None:
+    """What would be forecast for the others without the rows of a level that responds unlike them, or of a pair of
+    levels that lies apart."""
+    if against is None or train.target is None:
         return []
     on = f" on the {against.scale} scale" if against.scale else ""
-    return [
-        f"{odd.factor} {odd.level} may be alone in not adding up{on}: without its rows the forecast for the {many:,} "
-        f"asked combinations of the others is {_told(found)}."
-    ]
+    if against.odd is not None:
+        k, code = against.odd.at(train.space)
+        theirs, wanted = (codes[:, k] == code for codes in (train.codes, asked.codes))
+        which, how = f"{against.odd.factor} {against.odd.level} may be alone in not adding up{on}", ""
+    elif against.pair is not None and against.pair.alone:
+        j, k, *both = against.pair.at(train.space)
+        theirs, wanted = ((codes[:, [j, k]] == both).all(axis=1) for codes in (train.codes, asked.codes))
+        which, by = f"{against.pair.which} may be alone in not adding up{on}", against.pair.by
+        how = f"its combinations lie {shown(abs(by))} {'above' if by > 0 else 'below'} the sum of effects of the others"
+    else:
+        return []
+    some = [how] if how else []
+    if asked.worst != "seen":
+        others, cells = asked.codes[~wanted], np.flatnonzero(theirs).tolist()
+        found, many = _forecast_without(cells, train, train.target, known, asked, others, rules, seed)
+        if found is not None:
+            of = f"the {many:,} asked combinations of the others is {_told(found)}"
+            some.append(f"without its rows the forecast for {of}")
+    return [f"{which}: {'; '.join(some)}."] if some else []
 
 
 def _forecast_without(

@@ -6,6 +6,7 @@ import math
 from typing import TYPE_CHECKING, Any
 
 from recombine.checks.adds_up.one_level import Odd
+from recombine.checks.adds_up.one_pair import Pair
 from recombine.checks.asked.query import THEORY, Query
 from recombine.checks.exact.witness import Terms
 
@@ -182,7 +183,7 @@ def _learner(prediction: Prediction) -> dict[str, Any]:
 
 
 def _plain(values: dict[str, Any]) -> dict[str, Any]:
-    values = {k: vars(v) if isinstance(v, Odd) else v for k, v in values.items()}
+    values = {k: vars(v) if isinstance(v, Odd | Pair) else v for k, v in values.items()}
     return {k: None if isinstance(v, float) and not math.isfinite(v) else v for k, v in values.items()}
 
 
