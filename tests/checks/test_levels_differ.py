@@ -27,12 +27,12 @@ def test_levels_that_decide_differ_beyond_chance_and_what_two_decide_together_is
     assert by_chance(one_row(grid(4, 4), (4, 4), grid(4, 4)[:, 0] % 2), 2) == 1.0  # a pair is the cell itself
 
 
-def test_levels_are_told_apart_amid_what_other_factors_do():
-    codes = np.delete(grid(4, 4), [3, 7, 11, 12, 13, 14], axis=0)  # the last levels are hardly seen with others
-    acts = np.array([0, 0, 1, 1])[codes[:, 0]] + np.array([0, 1, 0, 1])[codes[:, 1]]
-    share = np.array([0.1, 0.5, 0.9])[acts]
-    cells = Cells(codes, (4, 4), np.full(len(codes), 10.0), np.stack([1 - share, share], axis=1), None)
-    assert by_chance(cells) <= 0.005
+def test_levels_are_told_apart_amid_what_the_other_factor_does():
+    codes, _ = seen_part((6, 5), 4)  # 18 cells, in which the factors go together: each by itself differs by .022
+    added = additive(codes, (6, 5), 4)
+    share = 1 / (1 + np.exp(-2 * (added - added.mean())))
+    cells = Cells(codes, (6, 5), np.full(len(codes), 8.0), np.stack([1 - share, share], axis=1), None)
+    assert by_chance(cells) <= 0.01
 
 
 def test_rows_tell_whether_cells_differ_whatever_makes_them_differ_and_single_rows_do_not():

@@ -64,9 +64,9 @@ def charged_for(
     seen: Floats, lost: Container[int] = (),
 ) -> list[Floats]:  # fmt: skip
     """The shares wrong of the constant as the answers ``seen`` tell them (`commonest_wrong`), and those of the chosen
-    rule, up to that or what the constant was tried at, as of a rule chosen so by its losses on half of the stand-ins and
-    tried on the other: of few answers, right or wrong, some rule always looks good. Neither is expected to err more
-    than a guess."""
+    rule, up to that or what the constant was tried at, as of a rule chosen so by its losses on half of the stand-ins
+    and tried on the other: of few answers, right or wrong, some rule always looks good. Neither is expected to err
+    more than a guess."""
     distinct, rng, table = np.unique(firsts), np.random.default_rng(0), np.array(wrong)
     same, guess, found = commonest_wrong(seen), 1 - 1 / truth.shape[1], list[float]()
     for _ in range(HALVES if best else 0):

@@ -155,7 +155,8 @@ def _charged(contest: Contest) -> tuple[list[Floats], float | None, float | None
         losses = charged_for(losses, losses, contest.best, firsts, truth, contest.worth, seen, contest.lost)
     elif contest.metric == "log loss":
         beside = [losses_of(truth, answers, "error rate") for answers in contest.said]
-        charged = charged_for(beside, contest.told_apart, contest.best, firsts, truth, contest.worth, seen, contest.lost)
+        told, worth = contest.told_apart, contest.worth
+        charged = charged_for(beside, told, contest.best, firsts, truth, worth, seen, contest.lost)
         wrong, same = float(charged[contest.best].mean()), float(charged[0].mean())
     return [loss * factor for loss, factor in zip(losses, contest.nearer, strict=True)], wrong, same
 

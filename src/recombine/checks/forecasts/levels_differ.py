@@ -1,12 +1,13 @@
 """Do classes depend on any factor's levels? Answers of seen cells against the same ones dealt out to the cells anew.
 
-    T = eᵀ K (K + 1)⁻¹ e,   K = Σ_b X_b X_bᵀ n / tr X_b X_bᵀ,   e_c = √rows_c (shares of classes − those of all)
+    T = eᵀ K (K + 1)⁻¹ e,   K = r/10 Σ_b X_b X_bᵀ n / tr X_b X_bᵀ,   e_c = √rows_c (shares of classes − those of all)
 
-with X_b the levels of a factor b (of a number its line and bends): what all factors explain together where the effects
-of each vary as much as what is left, held against what it is over the deals: exact where cells have equally many rows,
-whatever the cells are like. Each factor by itself would have to tell its levels apart amid all that the others do. Of
-pairs of factors, few of which act, it is the largest (T_b − mean) / spread, T_b = Σ_l (Σ_{c in l} e_c)² / n_l. Of few
-answers, right or wrong, some rule always looks good on those left out, and a rule that is good often does not.
+with X_b the levels of a factor b (of a number its line and bends) and r the mean rows: what all factors explain
+together where the effects of each vary a tenth as much as single rows, held against what it is over the deals: exact
+where cells have equally many rows, whatever the cells are like. Each factor by itself would have to tell its levels
+apart amid all that the others do. Of pairs of factors, few of which act, it is the largest (T_b − mean) / spread,
+T_b = Σ_l (Σ_{c in l} e_c)² / n_l. Of few answers, right or wrong, some rule always looks good on those left out, and a
+rule that is good often does not.
 """
 
 from __future__ import annotations
@@ -25,6 +26,8 @@ MOST = 2_000
 """Cells that are looked at, drawn where there are more."""
 DEALS, FEWEST, MOST_NUMBERS = 999, 199, 4_000_000
 """Deals, as far as all of them are at most so many numbers, and at least."""
+VARIES = 0.1
+"""Variance of a factor's effects over that of single rows, where all are looked at together."""
 
 
 def by_chance(cells: Cells, order: int = 1) -> float:
@@ -42,9 +45,10 @@ def by_chance(cells: Cells, order: int = 1) -> float:
     dealt = np.argsort(rng.random((deals, len(off))), axis=1)
     answers = np.concatenate([off[None], off[dealt]]).transpose(1, 0, 2).reshape(len(off), -1)
     if order == 1:
-        told = _together(blocks, codes, answers).reshape(deals + 1, -1).sum(axis=1)
+        told = _together(blocks, codes, answers, VARIES * float(rows.mean())).reshape(deals + 1, -1).sum(axis=1)
     else:
-        told = np.max([_standing(_between(b, codes, answers).reshape(deals + 1, -1).sum(axis=1)) for b in blocks], axis=0)
+        found = (_between(block, codes, answers).reshape(deals + 1, -1).sum(axis=1) for block in blocks)
+        told = np.max([_standing(one) for one in found], axis=0)
     return _as_far(told)
 
 
@@ -84,11 +88,11 @@ def _as_far(told: Floats) -> float:
     return float((told >= told[0] - 1e-9).mean())
 
 
-def _together(blocks: Sequence[Block], codes: Ints, answers: Floats) -> Floats:
-    """Of each column of answers, which add to zero, what effects of all blocks explain, shrunk as if those of each
-    varied as much as what is left."""
+def _together(blocks: Sequence[Block], codes: Ints, answers: Floats, varies: float) -> Floats:
+    """Of each column of answers, which add to zero, what effects of all blocks explain, shrunk as if the variance of
+    those of each were so many times that of what is left."""
     columns = [block.columns(codes) for block in blocks]
-    sizes = [np.sqrt(max(float(_lengths(one, len(codes)).sum()), 1e-9) / len(codes)) for one in columns]
+    sizes = [np.sqrt(max(float(_lengths(one, len(codes)).sum()), 1e-9) / len(codes) / varies) for one in columns]
     x: csr_array = hstack([one / size for one, size in zip(columns, sizes, strict=True)], format="csr")
     mean = np.asarray(x.mean(axis=0)).reshape(-1)
     squares = (x.T @ x).toarray() - len(codes) * np.outer(mean, mean)
