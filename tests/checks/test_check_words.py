@@ -326,7 +326,7 @@ def test_only_what_applies_to_the_answers_is_explained(tmp_path, capsys, classes
     assert ("the chance of the class (no range: " in told) is classes
     assert ("9 of 10 numbers" in told) is not classes
     chosen = choice(check(rows, ["a", "b", "c"] if classes else ["a", "b"], target="y").forecast)
-    assert ("smallest before something was added for what they learnt from the stand-ins (" in chosen) is classes
+    assert ("then the rule that errs least as tried (" in chosen) is classes
     assert ("This log loss is that of one row, averaged over combinations" in told) is classes
 
 

@@ -8,8 +8,9 @@ import numpy as np
 import pytest
 from planted_tables import additive, grid, seen_part
 
+from recombine.checks.forecasts.chosen import charged_for, commonest_wrong
 from recombine.checks.forecasts.contest import draw, hold
-from recombine.checks.forecasts.levels_differ import by_chance
+from recombine.checks.forecasts.levels_differ import all_alike, by_chance
 from recombine.checks.rules.seen_cells import Cells
 
 
@@ -24,6 +25,48 @@ def test_levels_that_decide_differ_beyond_chance_and_what_two_decide_together_is
     assert by_chance(decides) == 0.001  # of a thousand orders the told one alone
     assert (by_chance(together), by_chance(together, 2)) == (1.0, 0.001)  # each level has as many of both
     assert by_chance(one_row(grid(4, 4), (4, 4), grid(4, 4)[:, 0] % 2), 2) == 1.0  # a pair is the cell itself
+
+
+def test_levels_are_told_apart_amid_what_the_other_factor_does():
+    codes, _ = seen_part((6, 5), 4)  # 18 cells, in which the factors go together: each by itself differs by .022
+    added = additive(codes, (6, 5), 4)
+    share = 1 / (1 + np.exp(-2 * (added - added.mean())))
+    cells = Cells(codes, (6, 5), np.full(len(codes), 8.0), np.stack([1 - share, share], axis=1), None)
+    assert by_chance(cells) <= 0.01
+
+
+def test_rows_tell_whether_cells_differ_whatever_makes_them_differ_and_single_rows_do_not():
+    codes = grid(3, 3)
+    share = np.where(codes.sum(axis=1) % 2, 0.2, 0.8)  # each level has both
+    assert all_alike(Cells(codes, (3, 3), np.full(9, 10.0), np.stack([1 - share, share], axis=1), None)) == 0.001
+    assert all_alike(one_row(codes, (3, 3), codes.sum(axis=1) % 2)) == 1.0
+    rng, found = np.random.default_rng(0), []
+    for _ in range(30):
+        rows = rng.integers(1, 9, 9).astype(float)
+        counts = rng.multinomial(rows.astype(int), [0.6, 0.3, 0.1])
+        found.append(all_alike(Cells(codes, (3, 3), rows, counts / rows[:, None], None)))
+    assert np.mean(np.array(found) <= 0.05) <= 0.12
+    assert np.mean(found) == pytest.approx(0.5, abs=0.12)
+
+
+def test_the_commonest_class_is_expected_to_be_wrong_no_more_often_than_a_guess():
+    half, most = np.eye(2)[[0, 1] * 9], np.eye(2)[[0] * 14 + [1] * 4]
+    assert commonest_wrong(half) == 0.5  # of half of the cells the commonest is mostly rarer on the others
+    assert commonest_wrong(most) == pytest.approx(4 / 18)
+    assert commonest_wrong(np.eye(3)[[0, 1, 2] * 4]) == pytest.approx(2 / 3)
+    rng = np.random.default_rng(0)
+    drawn = [np.eye(2)[(rng.permutation(18) < 11).astype(int)] for _ in range(5)]
+    assert all(7 / 18 < commonest_wrong(one) <= 0.5 for one in drawn)  # it is the commonest by chance as well
+
+
+def test_no_choice_is_charged_beyond_a_guess():
+    seen = np.eye(2)[[0] * 9 + [1] * 9]
+    truth, firsts = seen[[9, 10, 11, 12, 13, 0]], np.arange(6)
+    one, other = np.array([1, 1, 1, 1, 1, 0.0]), np.array([1, 1, 0, 1, 0, 1.0])  # stand-ins are mostly of one class
+    for best in (0, 1):
+        same, chosen = charged_for([one, other], [one, other], best, firsts, truth, [1.0, 1.0], seen)
+        assert same.mean() == pytest.approx(0.5)
+        assert chosen.mean() == pytest.approx(0.5 if best else other.mean())
 
 
 def test_where_nothing_differs_one_table_in_twenty_is_taken_to():

@@ -61,22 +61,36 @@ def choose(losses: list[Floats], few: int, worth: list[float], lost: Container[i
 
 def charged_for(
     wrong: list[Floats], losses: list[Floats], best: int, firsts: Ints, truth: Floats, worth: list[float],
-    lost: Container[int] = (),
+    seen: Floats, lost: Container[int] = (),
 ) -> list[Floats]:  # fmt: skip
-    """The shares wrong of the constant as large as those of the commonest class of half of the cells are on the other
-    half, and those of the chosen rule, up to that, as of a rule chosen so by its losses: of few answers, right or
-    wrong, some rule always looks good."""
+    """The shares wrong of the constant as the answers ``seen`` tell them (`commonest_wrong`), and those of the chosen
+    rule, up to that or what the constant was tried at, as of a rule chosen so by its losses on half of the stand-ins
+    and tried on the other: of few answers, right or wrong, some rule always looks good. Neither is expected to err
+    more than a guess."""
     distinct, rng, table = np.unique(firsts), np.random.default_rng(0), np.array(wrong)
-    found = list[tuple[float, float]]()
-    for _ in range(HALVES):
+    same, guess, found = commonest_wrong(seen), 1 - 1 / truth.shape[1], list[float]()
+    for _ in range(HALVES if best else 0):
         half = np.isin(firsts, rng.permutation(distinct)[: len(distinct) // 2])
         for one, other in ((half, ~half), (~half, half)):
             here, few = [loss[one] for loss in losses], len(np.unique(firsts[one]))
             i = choose(here, few, worth, lost) if one.sum() > 1 else best
-            same = 1 - float(truth[other, truth[one].sum(axis=0).argmax()].mean())
-            found.append((same, float(table[i, other].mean()) if i else same))
-    same, chosen = np.mean(found, axis=0)
-    for i, told in ((0, same), *([(best, min(chosen, max(same, table[0].mean())))] if best else [])):
+            found.append(float(table[i, other].mean()) if i else same)
+    told = {0: same}
+    if best:
+        tried, own = float(table[0].mean()), float(table[best].mean())
+        told[best] = min(max(min(float(np.mean(found)), max(same, tried)), own), guess)
+    for i, mean in told.items():
         own = float(table[i].mean())
-        table[i] = table[i] * (max(told, own) / own) if own > 0 else table[i] + told
+        table[i] = table[i] * (mean / own) if own > 0 else table[i] + mean
     return [row / max(float(row.mean()), 1.0) for row in table]  # no more than all are wrong
+
+
+def commonest_wrong(answers: Floats) -> float:
+    """How wrong the commonest class is to be expected: that of half of the seen cells on the other half, and no more
+    than a guess. Its own share is too large, as it is the commonest by chance as well."""
+    count, rng, found = len(answers), np.random.default_rng(0), list[float]()
+    for _ in range(HALVES if count > 1 else 0):
+        order = rng.permutation(count)
+        for one, other in ((order[: count // 2], order[count // 2 :]), (order[count // 2 :], order[: count // 2])):
+            found.append(1 - float(answers[other, answers[one].sum(axis=0).argmax()].mean()))
+    return min(float(np.mean(found)), 1 - 1 / answers.shape[1]) if found else 0.0

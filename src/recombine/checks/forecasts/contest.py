@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 from recombine.checks.exact.modular import Floats, Ints
 from recombine.checks.forecasts.chosen import SURER, WORTH, choose, likelihood_of, off_scale
 from recombine.checks.forecasts.contestants import contestants
-from recombine.checks.forecasts.levels_differ import by_chance
+from recombine.checks.forecasts.levels_differ import all_alike, by_chance
 from recombine.checks.forecasts.losses import as_learnt, losses_of, metric_of, proof_of, sure_of
 from recombine.checks.rules.adding import Adding
 from recombine.checks.rules.cut_short import Series
@@ -23,9 +23,9 @@ from recombine.checks.rules.seen_cells import Cells
 from recombine.checks.rules.stand_ins import StandIns, stand_ins
 from recombine.checks.rules.substitution import Substitution
 
-LEVEL, CLEARLY = 0.05, 2.576
-"""Chance below which levels, or pairs of them, differ in their classes, and standard errors by which a rule must be
-better than a simpler one where neither do."""
+LEVEL, ALIKE, CLEARLY = 0.05, 0.01, 2.576
+"""Chance below which levels, or pairs of them, differ in their classes, that below which combinations do, and standard
+errors by which a rule must be better than a simpler one where none of these do."""
 STAND_INS, AGAIN = 200, 5
 """Stand-ins that are drawn, and further draws of as many."""
 
@@ -133,8 +133,9 @@ class Contest:
 
     @cached_property
     def nothing(self) -> bool:
-        """Of classes whether neither levels nor pairs of them differ beyond chance."""
-        return not self.cells.numeric and self.by_chance > LEVEL and by_chance(self.cells, 2) > LEVEL
+        """Of classes whether neither levels nor pairs of them differ beyond chance, nor, by their rows, the cells."""
+        levels = not self.cells.numeric and self.by_chance > LEVEL and by_chance(self.cells, 2) > LEVEL
+        return levels and all_alike(self.cells) > ALIKE
 
     @property
     def worth(self) -> list[float]:

@@ -18,7 +18,7 @@ from scipy.special import stdtrit
 
 from recombine.checks.exact.modular import Floats, Ints
 from recombine.checks.forecasts.chosen import charged_for
-from recombine.checks.forecasts.contest import Contest, draw, hold, nearer_of
+from recombine.checks.forecasts.contest import LEVEL, Contest, draw, hold, nearer_of
 from recombine.checks.forecasts.error_range import (
     by_draw,
     deviations_of,
@@ -122,7 +122,7 @@ def _expected(contest: Contest, assumed: int, rng: np.random.Generator) -> Forec
         low, high = share_of(float(losses[best].mean()), min(stood, contest.few), will)
     named = _rule_errors(contest, losses, assumed, _one_answer(contest, losses))
     many = many_rows(contest.seen[best], winner, cells, contest.firsts, contest.asked, contest.sure)
-    error = named[best].error
+    error, still = named[best].error, contest.alone or (contest.rates and not best)  # told by no draw
     return Forecast(
         rule=winner.name, error=error, low=_rooted(low, metric), high=_rooted(high, metric), metric=metric,
         constant=named[0].error, explained=named[best].explained, rules=named,
@@ -132,8 +132,7 @@ def _expected(contest: Contest, assumed: int, rng: np.random.Generator) -> Forec
         small=metric != "log loss" and len(cells.codes) < SMALL, wrong=wrong, wrong_constant=same,
         outdone=_outdone(contest, losses, assumed), scale_told=_scale_told(contest),
         span=float(np.ptp(cells.answers)) if cells.numeric else None,
-        by_draw=0.0 if contest.alone else by_draw(losses[best], metric), levels=float(np.sqrt(levels)),
-        series=contest.series,
+        by_draw=0.0 if still else by_draw(losses[best], metric), levels=float(np.sqrt(levels)), series=contest.series,
         error_many_rows=None if many is None else error * float(np.sqrt(many)),
     )  # fmt: skip
 
@@ -150,13 +149,14 @@ def _fewer(cells: Cells, rng: np.random.Generator) -> Cells:
 def _charged(contest: Contest) -> tuple[list[Floats], float | None, float | None]:
     """Losses of each rule, charged for having been chosen where they are few answers right or wrong, and, beside a log
     loss, the shares wrong of the rule that won and of the commonest class."""
-    firsts, truth, losses = np.array(contest.firsts), contest.truth, contest.losses
+    firsts, truth, losses, seen = np.array(contest.firsts), contest.truth, contest.losses, contest.cells.answers
     wrong = same = None
     if contest.rates:
-        losses = charged_for(losses, losses, contest.best, firsts, truth, contest.worth, contest.lost)
+        losses = charged_for(losses, losses, contest.best, firsts, truth, contest.worth, seen, contest.lost)
     elif contest.metric == "log loss":
         beside = [losses_of(truth, answers, "error rate") for answers in contest.said]
-        charged = charged_for(beside, contest.told_apart, contest.best, firsts, truth, contest.worth, contest.lost)
+        told, worth = contest.told_apart, contest.worth
+        charged = charged_for(beside, told, contest.best, firsts, truth, worth, seen, contest.lost)
         wrong, same = float(charged[contest.best].mean()), float(charged[0].mean())
     return [loss * factor for loss, factor in zip(losses, contest.nearer, strict=True)], wrong, same
 
@@ -231,14 +231,19 @@ def _rule_errors(contest: Contest, losses: list[Floats], assumed: int, same: flo
     cells, constant, metric = contest.cells, float(losses[0].mean()), contest.metric
     judged = set() if contest.alone else {contest.winner.name, ASSUMED.get(assumed)}  # alone: no seed could decide it
     found = list[RuleError]()
+
+    def beyond(rule: Rule, proof: Floats) -> bool:
+        margin = _margin(contest.kind, proof, contest.proof[0], contest.few, cells.quadratic)
+        return _beyond_chance(contest, rule, contest.rules[0], margin, rule.name in judged)
+
     for rule, loss, proof, seen in zip(contest.rules, losses, contest.proof, contest.seen, strict=True):
         if rule.name == "surface":
             beats = beats_constant(cells)
         elif isinstance(rule, Odds) and rule.name != "pairs":
-            beats = bool(contest.by_chance <= 1 - CHANCE and proof.mean() < contest.proof[0].mean())
+            sure = contest.by_chance <= 1 - CHANCE or (contest.by_chance <= LEVEL and beyond(rule, proof))
+            beats = bool(sure and proof.mean() < contest.proof[0].mean())
         else:
-            margin = _margin(contest.kind, proof, contest.proof[0], contest.few, cells.quadratic)
-            beats = _beyond_chance(contest, rule, contest.rules[0], margin, rule.name in judged)
+            beats = beyond(rule, proof)
         explained = 1 - float(loss.mean()) / constant if constant > 0 else None
         error = float(loss.mean()) if found else same
         found.append(

@@ -19,10 +19,8 @@ NOTHING_TOLD = 0.99
 """Width of the interval of a share that tells nothing; of another error, that width over its upper end."""
 WORTH_SAYING = 0.1
 """Share of the error without it from which it is said that a drift is counted."""
-BY_LEVELS = (
-    "; the same answer for all only where classes do not differ by level beyond chance, and there unless another is "
-    "clearly better"
-)
+ALIKE = 1e-6
+"""Share of a log loss up to which an interval has no width: classes that are given the same chance make it the same."""
 MOST_APART = 3
 """Levels apart that are named."""
 
@@ -46,6 +44,8 @@ def said(forecast: Forecast, doubted: bool) -> str:
     low, high = (shown(end, forecast.share) for end in (forecast.low, forecast.high))
     within = f"90 %: {low} to {high}" if level(forecast) == "90 %" else f"{low} to {high}, {level(forecast)}"
     within = "how near cannot be told from so few" if untold else within
+    if forecast.metric == "log loss" and forecast.high - forecast.low <= ALIKE * forecast.high:
+        within = "whichever come, as all classes are given the same chance"
     if forecast.span == 0:
         within = "all seen answers are the same, so nothing tells how others differ"
     elif forecast.span is not None and forecast.high > forecast.span and not untold:
@@ -147,22 +147,21 @@ def substituted(forecast: Forecast) -> str:
 
 def choice(forecast: Forecast) -> str:
     """How the recommended rule was chosen: of classes not by the errors that are shown."""
-    charged = [f"{r.rule} {shown(r.uncharged)}" for r in forecast.rules if r.uncharged != r.error]
-    if forecast.metric == "rmse" or not charged:
-        apart = f"by at most 0.5 % or a third of a standard error{_few(forecast)}"
-        scale = "; of sums on several scales that on which the seen answers are likelier, where that is clear"
-        said = f"recommended is the rule of the smallest error, or a simpler one that is worse {apart}"
-        smaller = [rule.rule for rule in _smaller(forecast)]
-        lost = any(rule.endswith(" scale") for rule in smaller)
-        pairs = "; effects of pairs only if they are better by a whole one: what they learnt is known roughly"
-        said += pairs if any(rule.startswith("pairs") for rule in [*smaller, forecast.rule]) else ""
-        levels = "" if forecast.metric == "rmse" else BY_LEVELS
-        return f"{said}{scale if forecast.scale is not None or lost else ''}{levels}{_on(forecast)}"
-    who = "they and their choice" if forecast.share else "they"
-    added = f"before something was added for what {who} learnt from the stand-ins ({', '.join(charged)})"
-    gains = " and that still errs less than the same answer for all" if forecast.metric == "log loss" else ""
-    said = f"recommended is the rule whose error was smallest {added}{gains}, or a simpler one that was as good"
-    return f"{said}{BY_LEVELS}"
+    if forecast.metric != "rmse":
+        charged = [f"{r.rule} {shown(r.uncharged)}" for r in forecast.rules if r.uncharged != r.error]
+        tried = f" as tried ({', '.join(charged)})" if charged else ""
+        return (
+            "recommended: one answer for all, unless classes differ beyond chance or another rule is clearly better; "
+            f"then the rule that errs least{tried}, or a simpler one as good"
+        )
+    apart = f"by at most 0.5 % or a third of a standard error{_few(forecast)}"
+    scale = "; of sums on several scales that on which the seen answers are likelier, where that is clear"
+    said = f"recommended is the rule of the smallest error, or a simpler one that is worse {apart}"
+    smaller = [rule.rule for rule in _smaller(forecast)]
+    lost = any(rule.endswith(" scale") for rule in smaller)
+    pairs = "; effects of pairs only if they are better by a whole one: what they learnt is known roughly"
+    said += pairs if any(rule.startswith("pairs") for rule in [*smaller, forecast.rule]) else ""
+    return f"{said}{scale if forecast.scale is not None or lost else ''}{_on(forecast)}"
 
 
 def unlike_shown(forecast: Forecast) -> str:
