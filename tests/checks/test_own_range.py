@@ -19,14 +19,14 @@ def seen_to(upto: int, slopes: dict[str, float]):
 
 
 def test_a_dose_beyond_those_of_its_drug_is_named_and_its_range_holds_a_slope_of_its_own():
-    result = seen_to(3, {"A": 0.7, "B": 0.3})
+    result = seen_to(2, {"A": 0.7, "B": 0.3})
     (own,) = result.to_dict()["forecast"]["own_ranges"]
-    assert own["levels"] == [{"level": "B", "low": 1.0, "high": 3.0}]
-    assert (own["factor"], own["number"], own["asked"], result.verdict) == ("drug", "dose", 7, "assumption unsupported")
-    assert "dose is asked about beyond what was seen of it with drug B (1 to 3)" in result.sentence()
+    assert own["levels"] == [{"level": "B", "low": 1.0, "high": 2.0}]
+    assert (own["factor"], own["number"], own["asked"], result.verdict) == ("drug", "dose", 8, "assumption unsupported")
+    assert "dose is asked about beyond what was seen of it with drug B (1 to 2)" in result.sentence()
     assert "if dose does the same whatever drug is" in result.sentence()
     assert [n.split(" a slope of its own")[0] for n in result.notes if "slope" in n] == [
-        "7 asked combinations have dose beyond what was seen of it with drug B (1 to 3):"
+        "8 asked combinations have dose beyond what was seen of it with drug B (1 to 2):"
     ]
     far = next(q for q in result.queries if result.combination(q.codes)["dose"] == 10)
     assert far.low < 1 + 0.3 * 10 < far.high
