@@ -28,7 +28,7 @@ def table(seed, *, on_log_odds):
 @pytest.mark.parametrize("on_log_odds", [True, False])
 def test_the_first_lines_say_how_to_call_per_cents_where_effects_add_up_on_log_odds_alone(on_log_odds):
     said, doubted = 0, 0
-    for seed in range(4, 12):
+    for seed in range(4, 12 if on_log_odds else 8):
         result = check(table(seed, on_log_odds=on_log_odds), ["a", "b", "c"], target="y", draws=9)
         first = "If y is in per cent, effects add up on log-odds" in result.sentence()
         assert result.doubt is not None or not first
