@@ -12,11 +12,12 @@ from recombine.kernels import Kernel, fit_least_squares, problems
 from recombine.kernels.closed_forms import context_margin_least_squares
 from recombine.runs import Context, Store, get_or_compute
 from recombine.runs.kernel import KernelRun, simplex
-from recombine.runs.training import TrainingRun
+from recombine.runs.training import Measured, TrainingRun
 from recombine.studies.claims import Claim
 from recombine.studies.kernel_theory import STUDY, sets
+from recombine.studies.kernel_theory.image_claims import CONTEXT_ACCURACY
 from recombine.studies.kernel_theory.settings import SIZES, learning_rate, settings
-from recombine.studies.kernel_theory.tables import phase, weights
+from recombine.studies.kernel_theory.tables import phase, reading_of_contexts, weights
 from recombine.studies.study import shares_of
 from recombine.studies.tables import kept
 from recombine.tasks import ImageTask, PerMember
@@ -35,6 +36,11 @@ def test_predictions_follow_from_the_measured_salience(tmp_path: Path) -> None:
     planned = STUDY.planned("smoke")
     names = ("dense-interpolation", "dense-extrapolation", "dense-cd3-squared", "convnet-cd3-d0")
     short = {name: planned[name].run.replace(members=(0, 1), steps=5) for name in names}
+    shown = (
+        Measured(measure=measure, name=name, arguments={"count": 4, "trained": True})
+        for measure, name in (("per_combination", "trained_combinations"), ("additivity", "additivity_trained"))
+    )
+    short[names[3]] = short[names[3]].replace(measured=(*short[names[3]].measured, *shown))
     tables = kept(STUDY, planned, get_or_compute(Store(tmp_path), short, device="cpu"))
     by_run = {name: tables["networks"].filter(pl.col("run") == name) for name in names}
     two, one, dense, images = by_run.values()
@@ -53,11 +59,23 @@ def test_predictions_follow_from_the_measured_salience(tmp_path: Path) -> None:
     # Slopes are taken four times along training, and the last of them is the network's.
     along = tables["along"].filter(pl.col("run") == "convnet-cd3-d0")
     assert along.filter(pl.col("step") == 5)["slope"].to_list() == images["slope"].to_list()
-    shown = tables["trained"].filter(pl.col("run") == "convnet-cd3-d0")
-    new, old = (shown.filter(pl.col("images") == which)["slope"].to_list() for which in ("new", "trained"))
-    assert new == images["slope"].to_list() != old
+    for table, column in (("trained", "slope"), ("by_images", "unseen_accuracy"), ("by_images", "additivity")):
+        both = tables[table].filter(pl.col("run") == "convnet-cd3-d0")
+        new, old = (both.filter(pl.col("images") == which)[column].to_list() for which in ("new", "trained"))
+        assert new == images[column].to_list() != old
     assert images["predicted_all_end"].null_count() == images["predicted_all_start"].null_count() == 0
     assert tables["salience"].filter(pl.col("run") == names[0])["anchors"].unique().to_list() == [2]
+
+
+def test_how_much_trained_images_weigh_in_published_accuracies() -> None:
+    """Planted: each network's new images lie 3 parts below what is published, its trained ones 7 above."""
+    rows = [
+        {"task": f"cd{k}", "distance": at, "member": member, "images": images,
+         "unseen_accuracy": CONTEXT_ACCURACY[k][at] + (part + 0.001 * (member - 1)) * at / 100}
+        for k in (1, 2) for at in (5, 20) for member in range(3) for images, part in (("new", -0.3), ("trained", 0.7))
+    ]  # fmt: skip
+    assert reading_of_contexts(pl.DataFrame(rows))["weight"].mean() == pytest.approx(0.3)
+    assert reading_of_contexts(pl.DataFrame(rows[::2])).is_empty()
 
 
 def test_every_setting_is_told_by_its_labels() -> None:

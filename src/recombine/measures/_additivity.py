@@ -27,14 +27,15 @@ FLAT = 1e-12
 """Outputs whose variance is below this share of their mean square are constant, up to rounding."""
 
 
-def additivity(ensemble: Ensemble, task: Task, count: int = 16, seed: int = 0) -> pl.DataFrame:
+def additivity(ensemble: Ensemble, task: Task, count: int = 16, seed: int = 0, trained: bool = False) -> pl.DataFrame:
     """Share of the variance over unseen combinations that seen sub-combinations explain. One row per member.
 
     ``additivity`` is R² in sample; ``adjusted`` corrects it for the freedom of the fit, 1 − (1 − R²)(n − 1)/(n − r),
-    and is null where the fit could match anything (r = n unseen combinations). A constant output is additive: 1."""
+    and is null where the fit could match anything (r = n unseen combinations). A constant output is additive: 1.
+    ``trained``: combinations are shown by what training shows of their parts."""
     import polars as pl
 
-    found = responses(ensemble, task, None, count, seed)
+    found = responses(ensemble, task, None, count, seed, trained)
     unseen = ~found.seen
     if not unseen.any():
         raise InputError("additivity is asked of unseen combinations, and this task has none.")

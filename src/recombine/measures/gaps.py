@@ -25,17 +25,18 @@ CHUNK_EXAMPLES = 65_536
 
 
 def per_combination(
-    ensemble: Ensemble, task: Task, points: Points | None = None, count: int = 256, seed: int = 0
+    ensemble: Ensemble, task: Task, points: Points | None = None, count: int = 256, seed: int = 0, trained: bool = False
 ) -> pl.DataFrame:
     """One row per member and combination: its levels, whether training saw it, mean loss and scores over ``count``
-    fresh examples that all members share. Default: every combination of the train and the test support."""
+    fresh examples that all members share. Default: every combination of the train and the test support. ``trained``:
+    combinations are shown by what training shows of their parts, such as its images in new pairs."""
     import polars as pl
 
     points = _asked(task, points)
     seen = task.train.contains(points)
     columns = _level_columns(task, points)
     parts: list[dict[str, Tensor]] = []
-    for outputs, targets, _ in _evaluate(ensemble, task, points, count, seed):
+    for outputs, targets, _ in _evaluate(ensemble, task, points, count, seed, trained):
         each = torch.vmap(lambda o, t=targets: {"loss": task.losses(o, t), **task.scores(o, t)})(outputs)
         rows = len(ensemble), -1, count
         parts.append({name: value.double().reshape(rows).mean(2).cpu() for name, value in each.items()})

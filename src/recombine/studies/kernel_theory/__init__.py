@@ -7,7 +7,17 @@ from recombine.studies.kernel_theory import plane
 from recombine.studies.kernel_theory.claims import CLAIMS
 from recombine.studies.kernel_theory.figures import FIGURES
 from recombine.studies.kernel_theory.settings import SIZES, settings
-from recombine.studies.kernel_theory.tables import along, networks, ordered, phase, reading, trained, weights
+from recombine.studies.kernel_theory.tables import (
+    along,
+    by_images,
+    networks,
+    ordered,
+    phase,
+    reading,
+    reading_of_contexts,
+    trained,
+    weights,
+)
 from recombine.studies.notes import read_notes
 from recombine.studies.study import Paper, Study
 
@@ -26,10 +36,12 @@ STUDY = Study(
     scales=SIZES,
     settings=settings,
     tables={"networks": (networks, "salience"), "along": (along, "leak"), "trained": (trained, "leak_trained"),
+            "by_images": (by_images, "additivity_trained"),
             "salience": "salience", "kernels": "kernels",
             "effects": "effects", "map": "map", "starts": (plane.starts, "starts")},
     derived={"phase": (phase, "kernels"), "ordered": (ordered, "networks"),
-             "reading": (reading, "trained"), "weights": (weights, "kernels")},
+             "reading": (reading, "trained"),
+             "reading_of_contexts": (reading_of_contexts, "by_images"), "weights": (weights, "kernels")},
     claims=CLAIMS + plane.CLAIMS,
     figures=FIGURES + plane.FIGURES,
     notes=read_notes(__file__),

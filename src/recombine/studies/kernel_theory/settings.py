@@ -133,10 +133,13 @@ ALL_STEPS_LATER = (("both", 20), ("interpolation", 20), ("extrapolation", 20), (
                    ("equivalence", 0), ("asymmetric", 15), ("interpolation", 15), ("extrapolation", 15),
                    ("asymmetric", 10), ("interpolation", 10), ("extrapolation", 10), ("asymmetric", 5),
                    ("interpolation", 5), ("extrapolation", 5), ("asymmetric", 0), ("interpolation", 0),
-                   ("extrapolation", 0), ("cd3", 0), ("cd1", 0), (FEW_ANCHORS, 0))  # fmt: skip
-"""Where they were trained last: every figure of ConvNets that was missed still, the ends of equivalence, then the other
-sums, which tell how slopes are read. Answers that are sums have slopes of trained images too, as the paper's regression
-weighs them."""
+                   ("extrapolation", 0), ("cd3", 0), ("cd1", 0), (FEW_ANCHORS, 0),
+                   *product(("cd1", "cd2"), (5, 10, 15, 20)))  # fmt: skip
+"""Where they were trained last: every figure of ConvNets that was missed still, the ends of equivalence, the other
+sums, which tell how slopes are read, then what was left of context dependence. Answers that are sums have slopes of
+trained images too, as the paper's regression weighs them."""
+BY_IMAGES = (("cd3", 0), *product(("cd1", "cd2"), (5, 10, 15, 20)))
+"""Where these are asked with trained images too, for accuracy and for additivity."""
 FURTHER = ("both", "asymmetric")
 """Sets that were trained last beyond distance 0, and are asked with trained images too."""
 LARGE = {
@@ -328,6 +331,11 @@ def _image(
                   *_measured(",".join(network.layers), size.count, (-1,) if colour else along),
                   *(() if colour else (Measured(measure="kernel_leak", at=(0, -1),
                                                 arguments={"layers": network.layers[-1], "count": 2 * size.count}),)),
+                  *((Measured(measure="per_combination", name="trained_combinations",
+                              arguments={"count": size.count, "trained": True}),
+                     Measured(measure="additivity", name="additivity_trained",
+                              arguments={"count": size.count, "trained": True}))
+                    if net == "convnet-faithful" and (name, distance) in BY_IMAGES else ()),
                   *((Measured(measure="leak", name="leak_trained", arguments={"count": size.count, "trained": True}),)
                     if size.small or (distance and name in FURTHER) or more or (slow and not signs) else ())),
     )  # fmt: skip

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from itertools import combinations as combinations_of
 from typing import Any
 
@@ -13,7 +14,7 @@ from recombine.kernels.closed_forms import context_margin_least_squares
 from recombine.kernels.problems import context_dependence
 from recombine.runs import StoredRun
 from recombine.statistics import jackknife, spearman
-from recombine.studies.kernel_theory.image_claims import SLOPES
+from recombine.studies.kernel_theory.image_claims import CONTEXT_ACCURACY, SLOPES
 from recombine.studies.kernel_theory.sets import DEPTHS, PARTS, WEIGHTS
 from recombine.studies.study import Setting
 from recombine.studies.tables import beside, last
@@ -58,6 +59,17 @@ def trained(run: StoredRun, _: Setting) -> pl.DataFrame:
     return pl.concat(rows.select("member", "slope", images=pl.lit(images)) for images, rows in both.items())
 
 
+def by_images(run: StoredRun, _: Setting) -> pl.DataFrame:
+    """Accuracy on seen and on unseen combinations and additivity over unseen ones, of new images and of trained."""
+    names = {"new": ("per_combination", "additivity"), "trained": ("trained_combinations", "additivity_trained")}
+    return pl.concat(
+        beside(_by_side(run.tables[sides]), run.table(sums).select("member", "additivity")).with_columns(
+            images=pl.lit(images)
+        )
+        for images, (sides, sums) in names.items()
+    )
+
+
 def ordered(networks: pl.DataFrame) -> pl.DataFrame:
     """Spearman's ρ between the slopes of image networks and what is foretold of them, within a set and a distance and
     averaged over these: one jackknife value per network, which has the same map of digits in all of them."""
@@ -86,12 +98,22 @@ def reading(trained: pl.DataFrame) -> pl.DataFrame:
     """How much trained images weigh in the published slopes: the w that brings (1 − w) · new + w · trained nearest to
     them, new and trained the mean slopes of networks trained as the paper trains, over the sets and distances that were
     trained last. One jackknife value per network, which has the same maps in all of them."""
-    known = trained.filter((pl.col("network") == "convnet-faithful") & ~_TOLD).with_columns(
+    return _weight_of_trained(trained.filter((pl.col("network") == "convnet-faithful") & ~_TOLD), "slope", SLOPES)
+
+
+def reading_of_contexts(by_images: pl.DataFrame) -> pl.DataFrame:
+    """The same of the published accuracies of context dependence."""
+    published = {f"cd{k}": values for k, values in CONTEXT_ACCURACY.items()}
+    return _weight_of_trained(by_images, "unseen_accuracy", published)
+
+
+def _weight_of_trained(known: pl.DataFrame, value: str, published: Mapping[str, Mapping[int, float]]) -> pl.DataFrame:
+    known = known.with_columns(
         pl.struct("task", "distance")
-        .map_elements(lambda at: SLOPES[at["task"]][at["distance"]], return_dtype=pl.Float64)
+        .map_elements(lambda at: published[at["task"]][at["distance"]], return_dtype=pl.Float64)
         .alias("published")
     )
-    sides = known.pivot("images", index=["task", "distance", "member", "published"], values="slope")
+    sides = known.pivot("images", index=["task", "distance", "member", "published"], values=value)
     if sides.is_empty() or not {"new", "trained"} <= set(sides.columns):
         return pl.DataFrame(schema={"member": pl.Int64, "weight": pl.Float64})
 
