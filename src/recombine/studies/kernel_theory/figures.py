@@ -17,19 +17,20 @@ DENSE, CONVNET, TASK = pl.col("network") == "dense", pl.col("network") == "convn
 LAZY, RICH, ADDS = pl.col("sigma") == 1, pl.col("sigma") <= 0.01, pl.col("anchors").is_not_null()
 SQUARED = pl.col("loss") == "squared error"
 CD = {"cd1": "CD-1", "cd2": "CD-2", "cd3": "CD-3"}
+BY_SIGN = CD | {"equivalence": "Equivalence, four anchors"}
 FITS = {"hard margin": "hard margin (logistic loss)", "least squares": "least squares (squared error)"}
 WHEN = {"predicted_start": "before training", "predicted_end": "after training",
         "predicted_all_end": "after training, all similarities",
         "predicted_tangent_start": "tangent kernel"}  # fmt: skip
-CONTEXTS = (pl.col("network") == "convnet-published") & TASK.is_in(list(CD))
-BY_DISTANCE = CONTEXTS | (CONVNET & (TASK != FEW_ANCHORS) & ~(TASK.is_in(list(CD)) & CONTEXTS.any()))
-"""Sets that have a claim of their own at each distance, context dependence as the paper draws it where that was run."""
+AS_TRAINED_THERE = pl.col("network") == "convnet-faithful"
+BY_DISTANCE = (AS_TRAINED_THERE | (CONVNET & ~AS_TRAINED_THERE.any())) & (TASK != FEW_ANCHORS)
+"""ConvNets as the paper trains them, where any were."""
 AS_PAPER, SAME, OTHER = "as the paper trains", "fewer steps, same maps", "fewer steps, other maps"
 NEW_ALONE = "as the paper trains, new images alone"
 TRAINED = {"convnet-faithful": AS_PAPER, "convnet-own": SAME, "convnet": OTHER, "convnet-published": OTHER}
-PUBLISHED = {"cd3": CONTEXT_ACCURACY[3], "equivalence": EQUIVALENCE_ACCURACY}
+PUBLISHED = {f"cd{k}": values for k, values in CONTEXT_ACCURACY.items()} | {"equivalence": EQUIVALENCE_ACCURACY}
 TRAINED_BOTH_WAYS = pl.col("network").is_in([*TRAINED]) & (
-    ((TASK == "cd3") & (pl.col("network") != "convnet"))
+    (TASK.is_in(list(CD)) & (pl.col("network") != "convnet"))
     | ((TASK == "equivalence") & (pl.col("network") != "convnet-published"))
 )
 KIND = (
@@ -122,9 +123,9 @@ def _draw_distance(rows: pl.DataFrame) -> Any:
         )  # fmt: skip
 
     return column(
-        panel("slope", ADDS, "slope on unseen pairs"),
+        panel("slope", ADDS, "slope on unseen pairs, new images"),
         panel("unseen_accuracy", ~ADDS, "accuracy on unseen combinations", (0.0, 1.0)),
-        panel("additivity", ~TASK.is_in(["equivalence", "CD-1", "CD-2"]), "additivity on unseen combinations (R²)"),
+        panel("additivity", ADDS | TASK.is_in(["CD-3"]), "additivity on unseen combinations (R²)"),
     )
 
 
@@ -146,9 +147,9 @@ FIGURES = (
            y_title="share right", y_domain=(0, 1)),
     # All of them: a figure that leaves out networks short of fitting could be empty after a few steps.
     drawn("distance", "What the distance between images changes", BY_DISTANCE, table="networks", draw=_draw_distance,
-          names={"task": CD}),
+          names={"task": BY_SIGN | SETS}),
     drawn("trained", "What the training of image networks changes", TRAINED_BOTH_WAYS, table="networks",
-          draw=_draw_trained("accuracy on unseen combinations"), prepare=_trained, names={"task": CD}),
+          draw=_draw_trained("accuracy on unseen combinations"), prepare=_trained, names={"task": BY_SIGN}),
     drawn("as-read", "Slopes of new and of trained images, as the paper reads them", TASK.is_in(list(SETS)),
           pl.col("network").is_in(["convnet-faithful", *MAPS]), table="trained",
           draw=_draw_trained("slope on unseen pairs", 0.4), prepare=_as_read, names={"task": SETS}),
