@@ -121,10 +121,11 @@ def _sections(result: CheckResult, shown: list[Query], effects: bool) -> list[tu
 def _said_once(rows: list[dict[str, Any]]) -> list[dict[str, Any]]:
     """Rows that lack an answer for one reason, one below the other, say it once, under the last of them."""
     said: list[dict[str, Any]] = []
-    for why, same in groupby(rows, key=lambda row: (row["why"], row["folded"])):
+    for (_, folded), same in groupby(rows, key=lambda row: (row["why"], row["folded"])):
         group = list(same)
-        of = f", of these {len(group):,}" if len(group) > 1 and not why[1] else ""
-        said += group if why[1] else [{**row, "why": ""} for row in group[:-1]] + [{**group[-1], "of": of}]
+        if not folded and len(group) > 1:
+            group = [{**row, "why": ""} for row in group[:-1]] + [{**group[-1], "of": f", of these {len(group):,}"}]
+        said += group
     return said
 
 
