@@ -38,7 +38,9 @@ def quoted(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> ModuleType:
     looks = {"look": ["a b", "c"], "value": [0.25, 1.0], "low": [-0.125, 1.0], "high": [0.5, 1.0]}
     pl.DataFrame(looks).write_parquet(folder / "tables" / "looks.parquet")
     (tmp_path / "benchmarks" / "results").mkdir(parents=True)
-    planted = "| kind | right | all | share |\n|---|---|---|---|\n| a b | 9 of 10 | 12 | 0.5 |\n| c | 7 of 9 | 3 | – |\n"
+    planted = (
+        "| kind | right | all | share |\n|---|---|---|---|\n| a b | 9 of 10 | 12 | 0.5 |\n| c | 7 of 9 | 3 | – |\n"
+    )
     (tmp_path / "benchmarks" / "results" / "planted.md").write_text(planted, encoding="utf-8")
     monkeypatch.setattr(module, "ROOT", tmp_path)
     monkeypatch.setattr(module, "PAPERS", {"one": ""})
