@@ -167,7 +167,7 @@ def test_markdown_says_of_which_paper_runs_and_version_it_is(written: Path, resu
     assert "@misc{recombine," in text
     cited = (written / "claims.bib").read_text()
     assert cited == text.partition("```bibtex\n")[2].removesuffix("```\n"), "one source"
-    assert all(f"% {line}\n" in (written / "claims.tex").read_text() for line in cited.splitlines())
+    assert all(f"% {line.strip()}\n" in (written / "claims.tex").read_text() for line in cited.splitlines())
 
 
 def test_text_stays_text() -> None:
