@@ -327,7 +327,8 @@ class ClaimResult:
         if self.short:
             return "It speaks of {1} steps, and its runs have {0} here.".format(*self.short)
         if self.needs:
-            return f"It takes {self.needs} members to ask, and there are {self.members} here."
+            units = "members" if self.claim.test.unit[-1] == "member" else "units"
+            return f"It takes {self.needs} {units} to ask, and there are {self.members} here."
         if self.runs and not self.claim.runs:
             return f"Of what it compares there is {', '.join(self.runs[:3])}{' …' * (len(self.runs) > 3)} alone here."
         return "No run here gives what it is read from, or none goes on for as long as it asks."
