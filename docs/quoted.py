@@ -75,6 +75,7 @@ def filled(text: str) -> str:
 def pages() -> Iterator[Path]:
     """Every page that may quote results."""
     yield ROOT / "README.md"
+    yield ROOT / "CHANGELOG.md"
     yield from sorted((ROOT / "docs").glob("**/*.md"))
 
 
@@ -169,8 +170,14 @@ def _rows(study: str, table: str, where: str) -> pl.DataFrame:
 
 
 def _benchmark(page: str, row: str, column: str) -> str:
-    """A figure of a table that a benchmark wrote."""
+    """A figure of a table that a benchmark wrote; of ``all`` rows the sum, of “19 of 20” as of 19."""
     text = (ROOT / "benchmarks" / "results" / f"{page}.md").read_text(encoding="utf-8")
+    if row == "all":
+        cells = [line.split("|")[1 + int(column)].strip() for line in text.splitlines() if line.startswith("|")]
+        counts = [cell.split(" of ") for cell in cells if re.fullmatch(r"\d+( of \d+)?", cell)]
+        if not counts:
+            raise KeyError(f"{page} has no counts in column {column}")
+        return " of ".join(str(sum(map(int, part))) for part in zip(*counts, strict=True))
     found = [line for line in text.splitlines() if line.startswith(f"| {row.replace('_', ' ')} |")]
     if len(found) != 1:
         raise KeyError(f"{page} has {len(found)} rows {row}")

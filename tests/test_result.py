@@ -10,6 +10,7 @@ from typing import Any, ClassVar
 import polars as pl
 import pytest
 
+import recombine as rc
 from recombine.errors import InputError
 from recombine.result import Result, as_json, register, safe_csv
 
@@ -40,6 +41,13 @@ def test_data_is_saved_by_its_ending(tmp_path: Path) -> None:
     assert pl.read_csv(result.save(tmp_path / "a.csv")).equals(result.to_frame())
     assert pl.read_parquet(result.save(tmp_path / "a.PARQUET")).equals(result.to_frame())
     assert "é" in result.to_json()
+
+
+def test_what_to_cite_is_saved_for_bibtex(tmp_path: Path) -> None:
+    result = rc.check(pl.DataFrame({"a": ["x", "x", "y"], "b": ["u", "v", "u"]}))
+    entry = result.save(tmp_path / "cite.bib").read_text("utf-8")
+    assert entry.startswith("@misc{recombine,")
+    assert entry.count("@") == 1
 
 
 def test_pictures_and_pages_come_from_whoever_registered(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -107,3 +107,5 @@ register("theorem", "plot", _drawn_by("recombine.figures.sufficiency", "theorem_
 register("theorem", "page", _drawn_by("recombine.reporting.theorem", "theorem_page"))
 register("dissection", "plot", _drawn_by("recombine.figures.dissection", "dissection_figure"))
 register("dissection", "page", _drawn_by("recombine.reporting.dissection", "dissection_page"))
+for _kind in ("study", "check", "plan", "measure", "theorem", "dissection"):
+    register(_kind, "citation", _drawn_by("recombine.reporting.citing", "citation"))

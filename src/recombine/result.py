@@ -22,12 +22,14 @@ _RENDERERS: dict[tuple[str, str], Renderer] = {}
 
 TABLES = (".json", ".csv", ".parquet")
 PICTURES = (".svg", ".pdf", ".png")
-ENDINGS = (".html", *TABLES, *PICTURES)
+CITATION = ".bib"
+ENDINGS = (".html", *TABLES, *PICTURES, CITATION)
 """How a result can be saved."""
 
 
 def register(kind: str, what: str, renderer: Renderer) -> None:
-    """Say how results of ``kind`` are drawn as ``what``: ``"plot"`` (an Altair chart) or ``"page"`` (HTML text)."""
+    """Say how results of ``kind`` are drawn as ``what``: ``"plot"`` (an Altair chart), ``"page"`` (HTML text) or
+    ``"citation"`` (BibTeX)."""
     _RENDERERS[kind, what] = renderer
 
 
@@ -99,7 +101,8 @@ class Result:
         return renderer(self)
 
     def save(self, path: str | Path) -> Path:
-        """Write the result; the ending says how: .json .csv .parquet (data), .svg .pdf .png (picture), .html (page)."""
+        """Write the result; the ending says how: .json .csv .parquet (data), .svg .pdf .png (picture), .html (page),
+        .bib (what to cite)."""
         path = Path(path)
         ending = path.suffix.lower()
         if ending not in ENDINGS:
@@ -123,5 +126,7 @@ class Result:
             self.to_frame().write_parquet(path)
         elif ending == ".html":
             path.write_text(self._repr_html_(), encoding="utf-8")
+        elif ending == CITATION:
+            path.write_text(self._render("citation"), encoding="utf-8")
         else:
             self.plot().save(str(path))

@@ -90,23 +90,35 @@ def test_the_page_says_verdict_suggestion_and_reason():
 
 def test_where_nothing_is_asked_no_table_is_empty():
     page = recombine.reporting.check.check_page(check({"a": [0, 0, 1, 1], "b": [0, 1, 0, 1]}, ["a", "b"]))
-    assert re.search(r"<h2[^>]*>Verdict<", page)
+    assert re.search(r"<h2[^>]*>Counts, and what they rest on<", page)
     assert not re.search(r"<tbody>\s*</tbody>", page)
     assert page.count('<td class="none" data-label="Examples"></td>') == page.count('data-label="Examples"') == 2
 
 
 def test_the_order_of_combinations_is_named_as_it_is():
     page = check(PIECES, ["shape", "colour"])._repr_html_()
-    assert '<h2 id="queries">Combinations, the largest leverage first</h2>' in page
+    assert '<h2 id="queries">Combinations</h2>' in page
+    assert "The largest leverage first. Leverage: " in page
     answered = check(PIECES | {"y": [1.0, 2.0, 3.0, 4.0]}, ["shape", "colour"], target="y")._repr_html_()
-    assert '<h2 id="queries">Answers, the largest leverage first, then what has no answer</h2>' in answered
+    assert '<h2 id="queries">Answers</h2>' in answered
+    assert "The largest leverage first, then what has no answer. Leverage: " in answered
+
+
+def test_what_was_asked_is_answered_before_what_to_collect_and_one_reason_is_said_once():
+    table = {"a": [0, 0, 1, 1, 2, 2, 3, 3], "b": [0, 1, 0, 1, 2, 3, 2, 3]}
+    page = check(table, ["a", "b"])._repr_html_()
+    parts = re.findall(r'<h2 id="(\w+)"', page)
+    assert parts == re.findall(r'<a href="#(\w+)"', page.split("<nav")[1].split("</nav>")[0])
+    assert parts.index("queries") < parts.index("collect")
+    assert page.count("not determined by this data</td>") == 8 + 1  # and in the counts
+    assert re.findall(r"Why[^:]*: may shift together", page) == ["Why, of these 8: may shift together"]
 
 
 def test_the_reason_of_a_combination_has_the_width_of_the_table():
     page = check(PIECES | {"y": [1.0, 2.0, 3.0, 4.0]}, ["shape", "colour"], target="y")._repr_html_()
     table = page.split('<h2 id="queries">')[1].split("</table>")[0]
     columns = table.split("</thead>")[0].count("<th ")
-    assert f'<tr class="notes"><td colspan="{columns}">Why: may shift together' in table
+    assert f'<tr class="notes"><td colspan="{columns}">Why, of these 4: may shift together' in table
     assert "<details><summary>Why</summary>any sum of effects gives (" in table  # folded where there is an answer
 
 

@@ -75,7 +75,10 @@ def test_the_readme_prints_what_it_shows(tmp_path: Path, sixteen: Path, monkeypa
         assert step.matches, f"line {step.line} shows\n{step.expected}\nand prints\n{step.printed}"
 
 
-@pytest.mark.parametrize("page", [*PAGES.values(), DOCS.parent / "README.md"], ids=[*PAGES, "README.md"])
+BESIDE = [DOCS.parent / name for name in ("README.md", "CHANGELOG.md")]
+
+
+@pytest.mark.parametrize("page", [*PAGES.values(), *BESIDE], ids=[*PAGES, *(page.name for page in BESIDE)])
 def test_links_lead_somewhere(page: Path) -> None:
     assert [link for link in pages.links(page) if not (page.parent / link).exists()] == []
 

@@ -37,6 +37,11 @@ def quoted(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> ModuleType:
     pl.DataFrame(rows).write_parquet(folder / "tables" / "masks.parquet")
     looks = {"look": ["a b", "c"], "value": [0.25, 1.0], "low": [-0.125, 1.0], "high": [0.5, 1.0]}
     pl.DataFrame(looks).write_parquet(folder / "tables" / "looks.parquet")
+    (tmp_path / "benchmarks" / "results").mkdir(parents=True)
+    planted = (
+        "| kind | right | all | share |\n|---|---|---|---|\n| a b | 9 of 10 | 12 | 0.5 |\n| c | 7 of 9 | 3 | – |\n"
+    )
+    (tmp_path / "benchmarks" / "results" / "planted.md").write_text(planted, encoding="utf-8")
     monkeypatch.setattr(module, "ROOT", tmp_path)
     monkeypatch.setattr(module, "PAPERS", {"one": ""})
     return module
@@ -69,19 +74,25 @@ def quoted(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> ModuleType:
         ("runs:all", "3"),
         ("runs:cuda", "2"),
         ("seconds:one", "21"),
+        ("benchmark:planted:a_b:3", ".5"),
+        ("benchmark:planted:all:1", "16 of 19"),
+        ("benchmark:planted:all:2", "15"),
     ],
 )
 def test_a_figure_of_a_table_or_of_a_run_is_filled_in(quoted: ModuleType, mark: str, shown: str) -> None:
     assert quoted.filled(f"a <!--= {mark} -->0<!--/--> b") == f"a <!--= {mark} -->{shown}<!--/--> b"
 
 
-@pytest.mark.parametrize("mark", ["one@masks:gap:count:run=gone", "run:one/gone:steps", "one/gone"])
+@pytest.mark.parametrize("mark", ["one@masks:gap:count:run=gone", "run:one/gone:steps", "one/gone",
+                                  "benchmark:planted:gone:1"])  # fmt: skip
 def test_what_is_not_there_is_an_error_and_never_a_zero(quoted: ModuleType, mark: str) -> None:
     with pytest.raises(KeyError, match="gone"):
         quoted.filled(f"<!--= {mark} -->0<!--/-->")
 
 
 def test_an_interval_is_of_one_row(quoted: ModuleType) -> None:
+    with pytest.raises(KeyError, match="no counts in column 0"):
+        quoted.filled("<!--= benchmark:planted:all:0 -->0<!--/-->")
     with pytest.raises(KeyError, match="has 2 rows"):
         quoted.filled("<!--= one@looks:value:interval -->0<!--/-->")
 

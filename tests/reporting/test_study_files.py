@@ -103,7 +103,7 @@ def test_markdown_is_one_row_a_claim(result: StudyResult) -> None:
     text = claims_markdown(result.claims)
     lines = [line for line in text.splitlines() if line.startswith("|")]
     assert len(lines) == 2 + len(result.claims)
-    assert lines[2].startswith("| wrong\\-quarter: After 1024 steps")
+    assert lines[2].startswith("| wrong-quarter: After 1024 steps")
     assert "- stable: The boundary keeps moving" in text
     assert {line.replace("\\|", "").count("|") for line in lines} == {9}
     assert lines[2].endswith("| ✓ holds, no published figure |")
@@ -157,18 +157,23 @@ def test_a_figure_is_rounded_so_that_its_criterion_judges_what_is_shown_as_it_ju
 def test_markdown_says_of_which_paper_runs_and_version_it_is(written: Path, result: StudyResult) -> None:
     caption, *_ = (text := (written / "claims.md").read_text()).splitlines()
     for part in (
-        f"Made with recombine {__version__}: study gradient\\-toy at quick scale, 2 runs.", result.address,
-        "Published: Yuanpeng Li, Gradient Descent Resists Compositionality, OpenReview \\(2022\\) https://",
+        f"Made with recombine {__version__}: study gradient-toy at quick scale, 2 runs.", result.address,
+        "Published: Yuanpeng Li, Gradient Descent Resists Compositionality, OpenReview (2022) https://",
     ):  # fmt: skip
         assert part in caption
     assert markdown_text(result.command) in caption
     assert text.endswith("\n}\n```\n")
     assert "@misc{li2022gradient," in text
     assert "@misc{recombine," in text
+    cited = (written / "claims.bib").read_text()
+    assert cited == text.partition("```bibtex\n")[2].removesuffix("```\n"), "one source"
+    assert all(f"% {line.strip()}\n" in (written / "claims.tex").read_text() for line in cited.splitlines())
 
 
 def test_text_stays_text() -> None:
-    assert markdown_text("a|b *c* _d_ [e](f) <g>\nh `i`") == r"a\|b \*c\* \_d\_ \[e\]\(f\) \<g\> h \`i\`"
+    assert markdown_text("a|b *c* _d_ [e](f) <g>\nh `i`") == r"a\|b \*c\* \_d\_ \[e\](f) \<g\> h \`i\`"
+    assert markdown_text("- a-b --seed") == r"\- a-b \-\-seed"
+    assert markdown_text("----") == r"\-\-\-\-"
 
 
 def test_a_claim_nobody_could_judge_shows_dashes(result: StudyResult) -> None:

@@ -43,6 +43,7 @@ def results(study: Study[Any]) -> StudyResult:
 
 def test_it_runs_at_smoke_scale_and_judges_every_claim(study: Study[Any], smoke: StudyResult) -> None:
     assert [claim.claim.id for claim in smoke.claims] == [claim.id for claim in study.claims]
+    assert [c.claim.id for c in smoke.claims if c.status == "not run" and not c.explanation] == []
     assert set(smoke.provenance) == set(study.runs("smoke", MEMBERS))
     for name in study.tables:
         if name in smoke.tables:

@@ -65,6 +65,9 @@ def test_a_claim_whose_runs_are_not_there_at_a_scale_is_not_run() -> None:
     table = pl.DataFrame(views, schema=["run", "member", "step", "view", "accuracy", "fitted"], orient="row")
     missing, there = _judged("three-resistance", pairs=table), _judged("pair-resistance-b", pairs=table)
     assert (missing.status, missing.members) == ("not run", 0)
+    assert missing.missing.startswith("No run here gives what it is read from")
+    half = _judged("pair-resistance-b", pairs=table.filter(run="pair-a"))
+    assert (half.status, half.missing) == ("not run", "Of what it compares there is pair-a alone here.")
     assert (there.status, there.figure.mean) == ("fails", 0)
 
 

@@ -402,6 +402,7 @@ def test_too_few_networks_to_ask_is_not_run_and_never_not_fitted(committed: Stud
            for name, t in committed.tables.items()}  # fmt: skip
     rare = [claim for claim in STUDY.judge(few, {}) if claim.claim.test.tables == {"ends"}]
     assert [(c.status, c.fitted, c.members, c.needs) for c in rare] == 3 * [("not run", 256, 256, 10_000)]
+    assert {c.missing for c in rare} == {"It takes 10000 members to ask, and there are 256 here."}
 
 
 def test_a_claim_about_a_long_training_is_not_asked_of_a_short_one(committed: StudyResult) -> None:
@@ -415,6 +416,7 @@ def test_a_claim_about_a_long_training_is_not_asked_of_a_short_one(committed: St
         result = asked_of.evaluate({"accuracy": table}, shares_of(short))
         assert (result.status, result.shares.steps) == (status, steps / EPOCH_STEPS)
         assert members_text(result) == ("512 of 25600 steps needed" if steps == 512 else "256")
+        assert result.missing == ("It speaks of 25600 steps, and its runs have 512 here." if steps == 512 else "")
     unheard_of = asked_of.evaluate({"accuracy": table.clear()}, {})
     assert (unheard_of.status, unheard_of.short) == ("not run", None), "no run says how long it is"
 

@@ -89,7 +89,7 @@ Out = Annotated[
     Path | None,
     Parameter(
         group=OUTPUT,
-        help="Write the result as this file (.html .json .csv .parquet .svg .pdf .png) or, without an ending, as "
+        help="Write the result as this file (.html .json .csv .parquet .svg .pdf .png .bib) or, without an ending, as "
         "a folder with the page, figures (SVG, PDF) and tables (CSV, Markdown, LaTeX).",
     ),
 ]

@@ -113,7 +113,10 @@ MergeAlike = Annotated[
 ]
 OutFile = Annotated[
     Path | None,
-    Parameter(group=OUTPUT, help="Write the result as this file: .html (page), .json .csv .parquet, .svg .pdf .png."),
+    Parameter(
+        group=OUTPUT,
+        help="Write the result as this file: .html (page), .json .csv .parquet, .svg .pdf .png, .bib (what to cite).",
+    ),
 ]
 Json = Annotated[
     bool,

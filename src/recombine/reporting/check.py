@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from itertools import groupby
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -74,13 +75,13 @@ def check_page(result: CheckResult) -> str:
             for i, (record, cost) in enumerate(zip(result.suggestions[:SHOWN], result.advice.costs, strict=False))
         ],
         opens=bool(opens),
-        first_collect=result.plan is not None or result.advice.needed > 0,
+        sections=_sections(result, shown, bool(effects)),
         pieces=_pieces(result),
         more_suggestions=max(0, len(result.advice.cells) - SHOWN),
         priced=len(set(result.advice.costs.tolist())) > 1,
-        queries=[_query(result, q) for q in shown],
+        queries=_said_once([_query(result, q) for q in shown]),
         listed=f": {len(shown)} of {many:,}" if len(shown) < many else "",
-        have=f"--out FILE.csv has {have}." if len(shown) < many else "",
+        have=f"`--out FILE.csv` has {have}." if len(shown) < many else "",
         levers=any(q.leverage is not None for q in shown),
         cuts=any(q.min_cut is not None for q in shown),
         unanswered=any(q.prediction is None for q in shown),
@@ -99,6 +100,33 @@ def check_page(result: CheckResult) -> str:
         effects=effects,
         classes=result.answers is not None and result.answers.classes is not None,
     )
+
+
+def _sections(result: CheckResult, shown: list[Query], effects: bool) -> list[tuple[str, str]]:
+    """What the page has, in its order: where each part stands and what it is called."""
+    parts = [
+        ("notes", "Worth knowing", bool(result.notes[result.slips :])),
+        ("picture", "Picture", True),
+        ("queries", "Answers" if any(q.prediction is not None for q in shown) else "Combinations", bool(shown)),
+        ("collect", "What to collect", True),
+        ("numbers", "Counts", True),
+        ("forecast", "Forecast", result.forecast is not None),
+        ("coverage", "Coverage", True),
+        ("confounding", "Confounding", True),
+        ("effects", "Effects", effects or result.additivity is not None),
+    ]
+    return [(place, words) for place, words, there in parts if there]
+
+
+def _said_once(rows: list[dict[str, Any]]) -> list[dict[str, Any]]:
+    """Rows that lack an answer for one reason, one below the other, say it once, under the last of them."""
+    said: list[dict[str, Any]] = []
+    for (_, folded), same in groupby(rows, key=lambda row: (row["why"], row["folded"])):
+        group = list(same)
+        if not folded and len(group) > 1:
+            group = [{**row, "why": ""} for row in group[:-1]] + [{**group[-1], "of": f", of these {len(group):,}"}]
+        said += group
+    return said
 
 
 def plan_page(result: PlanResult) -> str:
@@ -189,7 +217,9 @@ def _caption(result: CheckResult) -> str:
         words.append(f"For each pair of factors: was the pair of levels seen, and {written}.")
     elif result.answers is not None:
         seen = "commonest" if result.answers.classes else "mean"
-        words.append(f"In cells with room: the {seen} answer where seen, that of the rule “{result.rule}” elsewhere.")
+        told = any(query.prediction is not None and query.status != "seen" for query in result.queries)
+        elsewhere = f", that of the rule “{result.rule}” elsewhere" if told else ""
+        words.append(f"In cells with room: the {seen} answer where seen{elsewhere}.")
     return " ".join([*words, left_out(result)]).strip()
 
 
@@ -252,6 +282,7 @@ def _query(result: CheckResult, query: Query) -> dict[str, Any]:
         "network": said(query.network),
         "why": why(result, query),
         "folded": query.terms is not None,
+        "of": "",
     }
 
 

@@ -8,6 +8,7 @@ from urllib.parse import quote
 
 from recombine import __version__
 from recombine.reporting.latex import latex_text
+from recombine.result import Result
 from recombine.studies.study import Paper
 
 PACKAGE, YEAR = "recombine", "2026"
@@ -47,6 +48,17 @@ def package_entry() -> list[str]:
         "note": f"Version {__version__}",
     }
     return _entry(PACKAGE, fields)
+
+
+def citation(result: Result) -> str:
+    """What to cite for a result, as a file for BibTeX: this package, and of a study its paper."""
+    paper = getattr(getattr(result, "study", None), "paper", None)
+    return "\n".join(entries(paper)) + "\n"
+
+
+def entries(paper: Paper | None) -> list[str]:
+    """The paper, where there is one, and this package as BibTeX, line by line."""
+    return [*(paper_entry(paper) if paper else ()), *package_entry()]
 
 
 def _entry(key: str, fields: dict[str, str]) -> list[str]:

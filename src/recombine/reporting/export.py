@@ -7,7 +7,7 @@ from collections.abc import Sequence
 
 from recombine import __version__
 from recombine.figures.data import decimals_for, number
-from recombine.reporting.citing import PACKAGE, package_entry, paper_entry, paper_key
+from recombine.reporting.citing import PACKAGE, citation, entries, paper_key
 from recombine.reporting.escaped import markdown_text
 from recombine.reporting.latex import latex_below, latex_column, latex_frame, latex_row, latex_text
 from recombine.statistics import Interval
@@ -142,9 +142,8 @@ def study_markdown(result: StudyResult) -> str:
     said += [f"Made with {PACKAGE} {__version__}: {_origin(result)}."]
     said += [_changed(result), f"Made by: {result.command}."]
     said += [f"Runs: {result.address}, {ADDRESS}."] if result.provenance else []
-    entries = "\n".join([*(paper_entry(paper) if paper else ()), *package_entry()])
     caption = markdown_text(" ".join(filter(None, said)))
-    return f"{caption}\n\n{claims_markdown(result.claims)}\n```bibtex\n{entries}\n```\n"
+    return f"{caption}\n\n{claims_markdown(result.claims)}\n```bibtex\n{citation(result)}```\n"
 
 
 def study_latex(result: StudyResult) -> str:
@@ -163,7 +162,7 @@ def study_latex(result: StudyResult) -> str:
     )
     if changed := _changed(result):
         caption += f" {latex_text(changed)}"
-    comments += ["what the caption cites:", *(paper_entry(study.paper) if study.paper else ()), *package_entry()]
+    comments += ["what the caption cites:", *entries(study.paper)]
     return _claims_frame(result.claims, caption, f"tab:{study.name}", comments)
 
 

@@ -15,6 +15,7 @@ from recombine import figures
 from recombine.figures import theme
 from recombine.figures.data import number, plain
 from recombine.figures.export import COLUMN, FILES, Drawn, file_name, write, write_files
+from recombine.reporting.citing import citation
 from recombine.reporting.drawing import Drawing
 from recombine.reporting.export import (
     SIGN,
@@ -107,6 +108,7 @@ def write_study(result: StudyResult, out: Path, view: Mapping[str, Any] | None =
     if view["overview"]:
         write_files(view["overview"].files(), out / "figures" / "claims")
     _write_texts(result, out, view["tables"])
+    write(out / "claims.bib", citation(result).encode())
     return write(out / "index.html", page)
 
 

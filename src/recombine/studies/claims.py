@@ -319,6 +319,20 @@ class ClaimResult:
         inside = self.figure.low <= value <= self.figure.high
         return "value matched" if near or inside else "within the tolerance"
 
+    @property
+    def missing(self) -> str:
+        """What it lacks to be asked, as far as its tables say; empty where it was asked."""
+        if self.status != "not run":
+            return ""
+        if self.short:
+            return "It speaks of {1} steps, and its runs have {0} here.".format(*self.short)
+        if self.needs:
+            units = "members" if self.claim.test.unit[-1] == "member" else "units"
+            return f"It takes {self.needs} {units} to ask, and there are {self.members} here."
+        if self.runs and not self.claim.runs:
+            return f"Of what it compares there is {', '.join(self.runs[:3])}{' …' * (len(self.runs) > 3)} alone here."
+        return "No run here gives what it is read from, or none goes on for as long as it asks."
+
     def to_dict(self) -> dict[str, Any]:
         claim, published = self.claim, self.claim.published
         return {

@@ -10,6 +10,7 @@ from typing import Any, TypedDict, Unpack
 
 from recombine.errors import InputError
 from recombine.runs import Store, StoredRun, get_or_compute
+from recombine.studies.claims import ClaimResult
 from recombine.studies.finding import STUDIES, find_study
 from recombine.studies.study import Scale, Study, StudyResult
 from recombine.studies.tables import tables_of
@@ -17,7 +18,7 @@ from recombine.studies.variation import refuse_idle, refuse_unasked
 from recombine.studies.varied_claims import beside_claims
 from recombine.training.progress import told, watched
 
-OF_COMMITTED = "Of the committed runs, at paper scale: "
+OF_COMMITTED = "Noted beside the committed results, at paper scale: "
 STORE = ".recombine"
 """Where runs are kept if nobody says otherwise; the command line has the same."""
 
@@ -88,14 +89,21 @@ def _told(how: How, count: int) -> Iterator[How]:
 
 
 def judged(result: StudyResult) -> StudyResult:
-    """With its claims, judged anew. Reasons of this package's studies speak of what is committed, at paper scale;
-    beside other figures they say so."""
+    """With its claims, judged anew. Reasons of this package's studies speak of what is committed, at paper scale, where
+    they have to say why a claim was not run; beside other figures they say so, and what is missing comes first."""
     study = result.study
     claims = study.judge(result.tables, study.planned(result.scale, result.members))
+    ours = study.notes is getattr(STUDIES.get(study.original.name), "notes", None)
     committed = result.scale == "paper" and result.members is None and study.precision == "float32"
-    if study.notes is getattr(STUDIES.get(study.original.name), "notes", None) and not committed:
-        claims = tuple(c.explained(OF_COMMITTED + c.explanation, c.settles) if c.explanation else c for c in claims)
+    if not (ours and committed):
+        claims = tuple(_explained(claim, OF_COMMITTED if ours else "") for claim in claims)
     return replace(result, claims=beside_claims(claims, study, result.scale, result.members))
+
+
+def _explained(claim: ClaimResult, of: str) -> ClaimResult:
+    """With what is missing where it was not run, and before the reason of its study what that is ``of``."""
+    said = (claim.missing, of + claim.explanation if claim.explanation else "")
+    return claim.explained(" ".join(filter(None, said)), claim.settles)
 
 
 def checked(studies: Sequence[Study[Any] | str], scale: Scale, members: int | None) -> list[Study[Any]]:
