@@ -113,6 +113,7 @@ def test_a_note_names_it_on_the_scale_where_it_was_found():
     found, _, target = judged(codes, y)
     words = f"F test of whether a a2 with b b3 lies apart from a sum (by {found.pair.by:.3g}), "
     assert words in found.evidence
+    assert found.evidence.endswith("; without this pair nothing is seen to contradict additivity")
     assert json.loads(json.dumps(_plain(vars(found))))["pair"]["levels"] == ["a2", "b3"]
     space = FactorSpace(tuple(Factor(name, tuple(own)) for name, own in zip(NAMES, LEVELS, strict=True)))
     train, asked = SimpleNamespace(target=target, space=space, codes=codes), SimpleNamespace(worst="seen", codes=codes)
