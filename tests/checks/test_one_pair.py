@@ -10,6 +10,7 @@ import numpy as np
 import pytest
 from scipy import stats
 
+from recombine.checks import check
 from recombine.checks.adds_up import one_pair
 from recombine.checks.adds_up.additivity import additivity
 from recombine.checks.adds_up.between import repeats_alone
@@ -122,3 +123,15 @@ def test_a_note_names_it_on_the_scale_where_it_was_found():
             f"a a2 with b b3 may be alone in not adding up{on}: its combinations lie {found.pair.by:.3g} above the sum "
             "of effects of the others."
         ]
+
+
+def test_ranges_of_the_pair_reach_as_far_as_it_lies_apart():
+    codes, y = planted(3)
+    answers = {name: [LEVELS[k][c] for c in codes[:, k]] for k, name in enumerate(NAMES)} | {"y": y[:, 0]}
+    result = check(answers, list(NAMES), target="y", draws=9)
+    (pair, at), told = result.forecast.pair, replace(result.forecast, pair=None)
+    assert (result.rule, at) == ("additive", (0, 1, 2, 3))
+    for query in result.queries:
+        plain, there = told.estimate(np.array([query.codes])), query.codes[:2] == (2, 3)
+        assert (query.low, query.high) == pytest.approx((plain.low[0], plain.high[0] + there * pair.by))
+        assert result.in_words(query.status, query).endswith("and its range reaches as far") == there

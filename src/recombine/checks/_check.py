@@ -263,7 +263,7 @@ def _suspects(
     the others."""
     slips = without_slips(*slips_in(train, known), train, known, asked, rules, seed, judged.forecast)
     against = where_answered(judged.additivity, judged.rescaled) if judged.contradicted else None
-    return slips, [*([] if slips else far_in(train)), *without_level(against, train, known, asked, rules, seed)]
+    return slips, [*([] if slips else far_in(train, known)), *without_level(against, train, known, asked, rules, seed)]
 
 
 def _described(

@@ -30,8 +30,8 @@ MOST_CELLS = 20_000
 """Cells that are considered, to be collected or to be answered; of a larger grid, a sample."""
 MOST_EFFECTS = 1_000
 MOST_ROWS = 5_000
-ROUNDS = 8
-"""Times that rows are planned anew for less, where they scatter unlike."""
+ROUNDS, LESS = 20, 0.97
+"""Times that rows are planned anew where they scatter unlike, and how much less for each time than seems to do."""
 NEARLY = 1 + 1e-6
 """Above what is to be reached by so little is reached."""
 AS_IT_IS = Reckoned()
@@ -207,7 +207,7 @@ def _reaching(
         chosen = scattered.judged(choose(before, x, ask, one, len(rows), first=rows))
         if chosen.worst <= most * NEARLY or len(rows) >= MOST_ROWS:
             break
-        goal *= most / chosen.worst
+        goal *= LESS * most / chosen.worst
     return chosen, until(*scattered.weighted, ask, most, MOST_ROWS, first, fresh)[1], None
 
 

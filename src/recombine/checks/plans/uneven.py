@@ -26,6 +26,10 @@ from recombine.support.table import Target
 
 RATIOS = np.exp(np.linspace(-np.log(16), np.log(16), 17))
 """Values of r that are tried."""
+EVEN = np.where(RATIOS == np.median(RATIOS), 6.0, 1.0)
+"""How likely each is beforehand, up to a factor: r = 1 is one in four."""
+SURE = 0.8
+"""How likely a variance is no larger."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -39,7 +43,9 @@ class Uneven:
     high: float
     """The lowest and highest fitted answer."""
     likely: Floats
-    """Of each r how likely it is times its σ² over that of all rows."""
+    """How likely each r is."""
+    sizes: Floats
+    """Its σ² over that of all rows."""
 
     @classmethod
     def of(cls, known: Identifiability, target: Target) -> Uneven | None:
@@ -56,18 +62,25 @@ class Uneven:
         v = _variances((fit - low) / (high - low))
         sums, freedom = (squares / v).sum(axis=1), float(free.sum())
         told = -(freedom * np.log(sums) + np.log(v) @ free) / 2
-        share = np.exp(told - told.max())
-        return cls(known, beta, low, high, share / share.sum() * sums / float(squares.sum()))
+        share = EVEN * np.exp(told - told.max())
+        return cls(known, beta, low, high, share / share.sum(), sums / float(squares.sum()))
 
     def of_rows(self, codes: Codes) -> Floats:
         """v of a row of each combination; where its answer is not known the larger of those at both ends."""
         fit = self.known.rows.floats(codes) @ self.beta
         place = np.where(self.known.rows.contains(codes), (fit - self.low) / (self.high - self.low), self._worse)
-        return np.asarray(self.likely @ _variances(place))
+        return self._at_most(place)
+
+    def _at_most(self, place: Floats) -> Floats:
+        """The variance that is not exceeded in `SURE` of all that is likely, at each place."""
+        v = self.sizes[:, None] * _variances(place)
+        order = np.argsort(v, axis=0)
+        below = np.cumsum(self.likely[order], axis=0) >= SURE
+        return np.asarray(np.take_along_axis(v, order, axis=0)[below.argmax(axis=0), np.arange(len(place))])
 
     def ends(self, noise: float = 1.0) -> tuple[float, float]:
         """Standard deviations of a row at the lowest and at the highest answer, by that of all rows."""
-        low, high = (noise * np.sqrt(self.likely @ _variances(np.array([0.0, 1.0])))).tolist()
+        low, high = (noise * np.sqrt(self._at_most(np.array([0.0, 1.0])))).tolist()
         return low, high
 
     @property
@@ -101,7 +114,7 @@ class Scattered:
         x, v = self.pool[chosen.rows], self.of_pool[chosen.rows]
         moved = self.asked @ np.linalg.pinv(self.before + x.T @ x, rcond=1e-9, hermitian=True)
         found = ((moved @ (self.noisy + (x.T * v) @ x)) * moved).sum(axis=1)
-        return replace(chosen, mean=float(found.mean()), worst=float(found.max()))
+        return replace(chosen, mean=max(float(found.mean()), chosen.mean), worst=max(float(found.max()), chosen.worst))
 
 
 def _variances(place: Floats) -> Floats:
