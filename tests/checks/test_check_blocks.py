@@ -275,11 +275,12 @@ def test_rows_asked_on_a_day_that_training_lacks_are_said_one_by_one(capsys):
     seen = set(zip(*(days[name] for name in NAMES), strict=True))
     asked = [cell for cell in grid(5, 5, 2).astype(str).tolist() if tuple(cell) not in seen][:3]
     columns = dict(zip(NAMES, zip(*asked, strict=True), strict=True))
-    result = check(days, NAMES, target="y", draws=9, blocks="day", test={**columns, "day": ["d1", "d9", None], "y": [None] * 3})
-    words = {tuple(map(str, result.combination(q.codes).values())): result.in_words(q.status, q) for q in result.queries}
+    test = {**columns, "day": ["d1", "d9", None], "y": [None] * 3}
+    result = check(days, NAMES, target="y", draws=9, blocks="day", test=test)
+    where = [tuple(map(str, result.combination(q.codes).values())) for q in result.queries]
+    words = dict(zip(where, result.to_frame()["words"], strict=True))
     new = "asked of a day whose shift training does not tell: the answer is that of an average day"
     assert [new in words[tuple(cell)] for cell in asked] == [False, True, False]
-    assert sum(new in said for said in result.to_frame()["words"]) == 1
     assert sum("1 asked row is of a day whose shift training does not tell" in note for note in result.notes) == 1
     print_queries(result)
     printed = capsys.readouterr().out.splitlines()

@@ -35,7 +35,6 @@ from recombine.checks.columns.measured import as_numbers
 from recombine.checks.columns.steady import steady
 from recombine.checks.columns.taken_off import stretched
 from recombine.checks.columns.unshown import Unshown, unshown
-from recombine.checks.columns.unshown import named as names_blocks
 from recombine.checks.exact.advice import Advice
 from recombine.checks.exact.curves import curves_of
 from recombine.checks.exact.identifiability import Identifiability
@@ -229,8 +228,7 @@ def without_shifts(
     if target is None or not target.numeric:
         to_do = "" if target is None or target.classes is None else _for_classes(columns, len(target.classes))
         raise InputError(f"shifts of blocks are taken off answers that are numbers; name such a target{to_do}.")
-    naming = [names_blocks(table, held) for table in tables]
-    tables = [_told_apart(table, columns, inside or {}) for table in tables]
+    read, tables = tables, [_told_apart(table, columns, inside or {}) for table in tables]
     whole = train = tables[0]
     alone, named = _alone(train.codes[:, held:], target.count), " and ".join(columns)
     if (target := target.of(~alone)).count.sum() == 0:
@@ -275,7 +273,7 @@ def without_shifts(
     left_over = stretched(target.mean[use] - both @ beta, both, weight, codes[:, :held], known.rank)
     taken[use] = target.mean[use] - fit - left_over
     told = [_pooled(train, target, taken, space)]
-    new, without = 0, unshown([whole, *tables[1:]], naming, held, off)
+    new, without = 0, unshown(read, [whole, *tables[1:]], held, off)
     for table in tables[1:]:
         theirs = [off.get(tuple(b)) for b in table.codes[:, held:].tolist()]
         if table.target is not None:

@@ -10,8 +10,6 @@ from numpy.typing import NDArray
 
 from recombine.support.table import NOT_TOLD, Table
 
-Mask = NDArray[np.bool_]
-
 
 @dataclass(frozen=True)
 class Unshown:
@@ -37,7 +35,7 @@ class Unshown:
         return f"; {what}" * bool(many)
 
 
-def named(table: Table, held: int) -> Mask:
+def _named(table: Table, held: int) -> NDArray[np.bool_]:
     """Which rows name all of their blocks, the columns from this one on."""
     found = np.ones(len(table.codes), dtype=bool)
     for k in range(held, len(table.space)):
@@ -46,10 +44,11 @@ def named(table: Table, held: int) -> Mask:
     return found
 
 
-def unshown(tables: Sequence[Table], names: Sequence[Mask], held: int, told: Collection[tuple[int, ...]]) -> Unshown:
-    """Of rows that name blocks of which none is ``told``; of the first table of those without an answer."""
+def unshown(read: Sequence[Table], tables: Sequence[Table], held: int, told: Collection[tuple[int, ...]]) -> Unshown:
+    """Of rows that name blocks, which are not ``told``; of the first table of those without an answer. ``read``: before
+    blocks that are numbered anew were told apart."""
     found: dict[tuple[int, ...], int] = {}
-    for i, (table, there) in enumerate(zip(tables, names, strict=True)):
+    for i, (table, there) in enumerate(zip(tables, (_named(one, held) for one in read), strict=True)):
         asks = there if i or table.target is None else there & (table.target.count == 0)
         for row, many in zip(table.codes[asks].tolist(), table.counts[asks].tolist(), strict=True):
             if tuple(row[held:]) not in told:

@@ -26,7 +26,7 @@ from recombine.support.table import Target
 
 RATIOS = np.exp(np.linspace(-np.log(16), np.log(16), 17))
 """Values of r that are tried."""
-EVEN = np.where(RATIOS == np.median(RATIOS), 6.0, 1.0)
+EVEN = np.where(np.median(RATIOS) == RATIOS, 6.0, 1.0)
 """How likely each is beforehand, up to a factor: r = 1 is one in four."""
 SURE = 0.8
 """How likely a variance is no larger."""
@@ -121,4 +121,3 @@ def _variances(place: Floats) -> Floats:
     """At each place t of the rows of each r, up to σ²."""
     grown = 1 + (RATIOS[:, None] - 1) * np.maximum(place, 0.0)
     return np.asarray(np.maximum(grown, np.minimum(RATIOS, 1.0)[:, None]) ** 2)
-

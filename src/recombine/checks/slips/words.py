@@ -62,8 +62,9 @@ def slips_in(train: Table, known: Identifiability) -> tuple[list[str], list[int]
         what = "the answer {} lies" if len(off) == 1 else "the answers {} lie"
         named = ", ".join(f"{shown(float(train.target.mean[i]))} {_of(train, i)}" for i in off)
         pairs = _seen_once(train, off[0]) if len(off) == 1 else ""
-        right = f" If it is right, {pairs} may lie apart from a {what_of}: a second row of both would tell." * bool(pairs)
-        said.append(f"{what.format(named)} far from the {what_of} of effects, as no other does: {slip}{right}")
+        right = f" If it is right, {pairs} may lie apart from a {what_of}: a second row of both would tell."
+        off_it = f"far from the {what_of} of effects, as no other does: {slip}{right * bool(pairs)}"
+        said.append(f"{what.format(named)} {off_it}")
     return said, [*cells, *off]
 
 
