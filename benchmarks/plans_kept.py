@@ -46,6 +46,8 @@ class Kind:
     effects: float
     noise: float
     apart: bool = False
+    grows: bool = False
+    """Whether the noise is a share of the answer, which is .5 or more."""
     classes: int = 0
     """How many the answers are; 0: numbers. Then ``noise`` is how much lower log-odds of all but the first are."""
 
@@ -79,6 +81,7 @@ KINDS = {
     "three classes": Kind(None, plain, 0.8, 0.0, classes=3),
     "three classes, two rare": Kind(None, plain, 0.8, 2.0, classes=3),
     "four classes": Kind(None, plain, 0.8, 0.0, classes=4),
+    "plain, noise of 15 % of the answer": Kind(None, plain, 1.0, 0.15, grows=True),
 }
 
 
@@ -89,6 +92,7 @@ def planted(shape, kind, rows, seed):
     x = np.concatenate([np.eye(n)[grid[:, k]] for k, n in enumerate(shape)], axis=1)
     z = x @ (kind.effects * rng.standard_normal((x.shape[1], max(kind.classes - 1, 1))))
     z = z - kind.noise if kind.classes else z[:, 0]
+    z = z - z.min() + 0.5 if kind.grows else z
     there = (grid[:, 0] == 0) == (grid[:, 1] == 0) if kind.apart else np.ones(len(grid), dtype=bool)
     while True:
         seen = np.flatnonzero((rng.random(len(grid)) < SEEN) & there)
@@ -98,7 +102,8 @@ def planted(shape, kind, rows, seed):
     if kind.classes:
         drawn = (chances(z)[trained].cumsum(axis=1) < rng.random((len(trained), 1))).sum(axis=1)
         return grid, x, z, trained, np.array([f"class {c}" for c in range(kind.classes)])[drawn]
-    return grid, x, z, trained, kind.back(z[trained] + kind.noise * rng.standard_normal(len(trained)))
+    noise = kind.noise * (z[trained] if kind.grows else 1.0)
+    return grid, x, z, trained, kind.back(z[trained] + noise * rng.standard_normal(len(trained)))
 
 
 def chances(z):
@@ -110,6 +115,8 @@ def errors(x, z, rows, kind):
     if kind.classes:
         return errors_of_chances(x, z, rows)
     inverse = np.linalg.pinv(x[rows].T @ x[rows])
+    if kind.grows:
+        return np.sqrt(((x @ inverse @ x[rows].T * kind.noise * z[rows]) ** 2).sum(axis=1))
     off = kind.noise * np.sqrt(np.maximum(((x @ inverse) * x).sum(axis=1), 0.0))
 
     def mean(place):

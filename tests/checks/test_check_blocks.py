@@ -11,6 +11,7 @@ from planted_tables import additive, grid, seen_part
 
 from recombine.checks import CheckResult, Purpose, check
 from recombine.checks.columns.blocks import without_shifts
+from recombine.cli.check_table import print_queries
 from recombine.errors import InputError
 from recombine.support.table import read_tables
 
@@ -267,6 +268,38 @@ def test_rows_that_ask_need_no_block():
     rows["block"][0] = None
     with pytest.raises(InputError, match="column 'block' has 1 missing value"):
         check(rows, ["variety", "site"], target="y", draws=9, blocks="block")
+
+
+def test_rows_asked_on_a_day_that_training_lacks_are_said_one_by_one(capsys):
+    _, days, _ = shifted(0)
+    seen = set(zip(*(days[name] for name in NAMES), strict=True))
+    asked = [cell for cell in grid(5, 5, 2).astype(str).tolist() if tuple(cell) not in seen][:3]
+    columns = dict(zip(NAMES, zip(*asked, strict=True), strict=True))
+    test = {**columns, "day": ["d1", "d9", None], "y": [None] * 3}
+    result = check(days, NAMES, target="y", draws=9, blocks="day", test=test)
+    where = [tuple(map(str, result.combination(q.codes).values())) for q in result.queries]
+    words = dict(zip(where, result.to_frame()["words"], strict=True))
+    new = "asked of a day whose shift training does not tell: the answer is that of an average day"
+    assert [new in words[tuple(cell)] for cell in asked] == [False, True, False]
+    assert sum("1 asked row is of a day whose shift training does not tell" in note for note in result.notes) == 1
+    print_queries(result)
+    printed = capsys.readouterr().out.splitlines()
+    assert [line.split()[3] for line in printed if line.startswith(tuple("01234"))].count("new") == 1
+    assert any(line.startswith("day new: training does not tell its shift") for line in printed)
+
+
+def test_a_test_table_needs_no_block_that_is_cut_into_bins():
+    _, days, _ = shifted(0)
+    cut = {**days, "day": [float(day[1:]) for day in days["day"]]}
+    asked = {name: ["4", "3"] for name in NAMES[:2]} | {"f2": ["1", "0"]}
+    how = {"target": "y", "draws": 9, "blocks": "day", "bins": {"day": 3}}
+    without = check(cut, NAMES, test=asked, **how)
+    some = check(cut, NAMES, test={**asked, "day": [0.0, 0.0]}, **how)
+    assert [q.prediction for q in without.queries] == [q.prediction for q in some.queries]
+    assert not without.shifts.unshown.rows
+    cut["day"][0] = None
+    with pytest.raises(InputError, match="column 'day' has 1 missing value"):
+        check(cut, NAMES, test=asked, **how)
 
 
 @pytest.mark.parametrize(

@@ -6,14 +6,14 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
-from planted_tables import additive, grid
+from planted_tables import additive, grid, table
 
 from recombine.checks import check
 from recombine.checks.as_read import shown
 from recombine.checks.exact.identifiability import Identifiability
 from recombine.checks.slips.outliers import TAIL, outliers, rows_apart
 from recombine.checks.slips.without import _worse
-from recombine.checks.slips.words import slips_in
+from recombine.checks.slips.words import far_in, slips_in
 from recombine.cli.check_facts import facts
 from recombine.reporting.check import check_page
 from recombine.support.table import Target, read_tables
@@ -54,6 +54,20 @@ def test_a_long_tail_has_a_farthest_answer_too_which_is_said_to_lie_far_and_no_m
     (note,) = [n for n in result.notes if "far from the others" in n]
     assert note.startswith("the answer 1,010 of (4, 2) lies far from the others, though no farther than a long tail")
     assert (result.slips, "slip" in result.sentence()) == (0, False)
+
+
+def test_levels_seen_together_in_one_row_alone_that_lies_off_the_sum_may_be_a_slip_or_act_together():
+    """At 2 to 3 times as far as any other both are said in a note, from 3 times on in the first lines too."""
+    codes = np.array([cell for cell in grid(6, 5, 2) if (cell[0], cell[1]) != (2, 3) or not cell[2]])
+    for off, slips in ((0.0, 0), (8.0, 0), (16.0, 1)):
+        y = 200 + 6 * additive(codes, (6, 5, 2), 1) + np.random.default_rng(1).standard_normal(len(codes))
+        y[np.flatnonzero((codes[:, 0] == 2) & (codes[:, 1] == 3))] += off
+        train = read_tables([table(codes, y)], ["a", "b", "c"], target="y")[0]
+        known = Identifiability(train.codes, train.space.shape, 1)
+        said = [slips_in(train, known)[0], far_in(train, known)]
+        assert [len(found) for found in said] == [slips, int(off > 0)]
+        both = "a a2 with b b3, seen together in this row alone, may lie apart"
+        assert all(both in note for found in said for note in found)
 
 
 @pytest.mark.parametrize("noise", ["t", "exponential", "lognormal"])

@@ -10,6 +10,7 @@ import numpy as np
 import pytest
 from scipy import stats
 
+from recombine.checks import check
 from recombine.checks.adds_up import one_pair
 from recombine.checks.adds_up.additivity import additivity
 from recombine.checks.adds_up.between import repeats_alone
@@ -113,6 +114,7 @@ def test_a_note_names_it_on_the_scale_where_it_was_found():
     found, _, target = judged(codes, y)
     words = f"F test of whether a a2 with b b3 lies apart from a sum (by {found.pair.by:.3g}), "
     assert words in found.evidence
+    assert found.evidence.endswith("; without this pair nothing is seen to contradict additivity")
     assert json.loads(json.dumps(_plain(vars(found))))["pair"]["levels"] == ["a2", "b3"]
     space = FactorSpace(tuple(Factor(name, tuple(own)) for name, own in zip(NAMES, LEVELS, strict=True)))
     train, asked = SimpleNamespace(target=target, space=space, codes=codes), SimpleNamespace(worst="seen", codes=codes)
@@ -121,3 +123,15 @@ def test_a_note_names_it_on_the_scale_where_it_was_found():
             f"a a2 with b b3 may be alone in not adding up{on}: its combinations lie {found.pair.by:.3g} above the sum "
             "of effects of the others."
         ]
+
+
+def test_ranges_of_the_pair_reach_as_far_as_it_lies_apart():
+    codes, y = planted(3)
+    answers = {name: [LEVELS[k][c] for c in codes[:, k]] for k, name in enumerate(NAMES)} | {"y": y[:, 0]}
+    result = check(answers, list(NAMES), target="y", draws=9)
+    (pair, at), told = result.forecast.pair, replace(result.forecast, pair=None)
+    assert (result.rule, at) == ("additive", (0, 1, 2, 3))
+    for query in result.queries:
+        plain, there = told.estimate(np.array([query.codes])), query.codes[:2] == (2, 3)
+        assert (query.low, query.high) == pytest.approx((plain.low[0], plain.high[0] + there * pair.by))
+        assert result.in_words(query.status, query).endswith("and its range reaches as far") == there

@@ -27,7 +27,7 @@ from recombine.checks.exact.tables import Pairs, pair_tables
 from recombine.checks.exact.witness import Direction
 from recombine.checks.given import Given, read_given
 from recombine.checks.holes.nested import in_words, nested, together
-from recombine.checks.judging import Judged, judge
+from recombine.checks.judging import Judged, judge, with_pair
 from recombine.checks.never_together import never_together
 from recombine.checks.notes import few_rows, notes_on
 from recombine.checks.one_thread import one_thread
@@ -135,7 +135,7 @@ def check(
     other_columns = _other_columns(table, given, order, judged, how)
     judged, repeats = shared_repeats(table, given, known, judged, other_columns, how)
     judged, drifts = with_drift(table, given, asked, judged, order, [*other_columns, *repeats], how)
-    units = _units(table, train, how)
+    judged, units = with_pair(judged, train), _units(table, train, how)
     slips, unlike = _suspects(train, known, asked, judged, rules, seed) if units is None else ([units.words], [])
     if slips and judged.forecast is not None:  # one slip among repeated rows passes for noise of all
         judged = replace(judged, forecast=replace(judged.forecast, error_many_rows=None))
@@ -263,7 +263,7 @@ def _suspects(
     the others."""
     slips = without_slips(*slips_in(train, known), train, known, asked, rules, seed, judged.forecast)
     against = where_answered(judged.additivity, judged.rescaled) if judged.contradicted else None
-    return slips, [*([] if slips else far_in(train)), *without_level(against, train, known, asked, rules, seed)]
+    return slips, [*([] if slips else far_in(train, known)), *without_level(against, train, known, asked, rules, seed)]
 
 
 def _described(

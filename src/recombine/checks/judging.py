@@ -267,5 +267,18 @@ def _suspecting(
     return expected if wider else replace(expected, suspect=(at, times_wider(rule, at)))
 
 
+def with_pair(judged: Judged, train: Table) -> Judged:
+    """The same where ranges reach as far as a pair of levels lies apart from a sum, on the scale that answers; pairs
+    have it in their answers."""
+    expected = judged.forecast
+    rule = None if expected is None else expected.recommended
+    if expected is None or not isinstance(rule, Adding) or expected.by_pairs:
+        return judged
+    test = judged.additivity if rule.scale is PLAIN else judged.rescaled
+    if test is None or test.pair is None or not judged.contradicted:
+        return judged
+    return replace(judged, forecast=replace(expected, pair=(test.pair, test.pair.at(train.space))))
+
+
 def _levels(train: Table) -> list[Sequence[Level]]:
     return [factor.levels or () for factor in train.space.factors]

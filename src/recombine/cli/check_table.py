@@ -36,7 +36,8 @@ def print_queries(result: CheckResult) -> None:
     numbers, status = _numbers(result, listed), [_marked(result, q) for q in listed]
     alike = len({_marked(result, q) for q in result.queries}) == 1
     where = console()
-    columns = _that_fit(where, result, listed, ({} if alike else {"status": status}) | numbers)
+    marks = ({} if alike else {"status": status}) | _unshown(result, listed)
+    columns = _that_fit(where, result, listed, marks | numbers)
     many, whole = len(result.queries), len(result.queries) == result.total
     of = f", {len(listed)} of {many:,} (--out FILE.csv has {'all' if whole else 'these'})" if many > len(listed) else ""
     title = title.replace("combinations asked", f"asked, {'all ' if many > 1 else ''}{status[0]}") if alike else title
@@ -80,6 +81,13 @@ def _numbers(result: CheckResult, listed: list[Query]) -> dict[str, list[str]]:
     return {name: cells for name, cells in numbers.items() if any(cells)}
 
 
+def _unshown(result: CheckResult, listed: list[Query]) -> dict[str, list[str]]:
+    """A column that marks rows of blocks whose shifts training does not tell."""
+    shifts = result.shifts
+    marks = [] if shifts is None else ["new" if q.codes in shifts.unshown else "" for q in listed]
+    return {short(shifts.name): marks} if shifts is not None and any(marks) else {}
+
+
 def _that_fit(
     where: Console, result: CheckResult, listed: list[Query], columns: dict[str, list[str]]
 ) -> dict[str, list[str]]:
@@ -120,6 +128,12 @@ def _meanings(result: CheckResult, listed: list[Query], numbers: list[str]) -> I
     if doubted := dict.fromkeys(q.status for q in listed if result.doubt_of(q)):
         yield f"{', '.join(f'{name} (?)' for name in doubted)}: only if {result.rests}"
     answered = [q for q in listed if q.prediction is not None and not q.rows]
+    if result.shifts is not None and _unshown(result, listed):
+        name, average = short(result.shifts.name), result.shifts.average_one
+        yield f"{name} new: training does not tell its shift; the answer is that of {average}"
+    found = result.forecast
+    if found is not None and found.pair is not None and any(found.off_by(q.codes) for q in answered):
+        yield f"{found.pair[0].words}: ranges of these reach as far"
     if answered and not result.by_sums and not result.doubt:
         said = f"“determined” supposes that {result.assumes}; the answers are those of the rule “{result.rule}”"
         said += ", which does not suppose that" if result.rule == "substitution" else ""

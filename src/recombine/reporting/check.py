@@ -53,6 +53,7 @@ def check_page(result: CheckResult) -> str:
         for q in _of(result, status)[:EACH]
     ]
     pairs, effects = _associations(result)
+    listed = _said_once([_query(result, q) for q in shown])
     many, have = len(result.queries), "all" if len(result.queries) == result.total else "these"
     return render(
         "check.html.j2",
@@ -79,7 +80,9 @@ def check_page(result: CheckResult) -> str:
         pieces=_pieces(result),
         more_suggestions=max(0, len(result.advice.cells) - SHOWN),
         priced=len(set(result.advice.costs.tolist())) > 1,
-        queries=_said_once([_query(result, q) for q in shown]),
+        queries=listed,
+        alike=listed[0]["words"] if len(listed) > 1 and len({row["words"] for row in listed}) == 1 else "",
+        folded=any(row["why"] and row["folded"] for row in listed),
         listed=f": {len(shown)} of {many:,}" if len(shown) < many else "",
         have=f"`--out FILE.csv` has {have}." if len(shown) < many else "",
         levers=any(q.leverage is not None for q in shown),

@@ -18,11 +18,11 @@ _environment = Environment(
     lstrip_blocks=True,
 )
 
-_COMMAND = re.compile(r"`(recombine [^`]+)`")
+_COMMAND = re.compile(r"`((?:recombine |--)[^`]+)`")
 
 
 def _commands(text: str) -> Markup:
-    """A sentence whose commands, which stand between backticks, are set as such; all else is text."""
+    """A sentence whose commands and options, which stand between backticks, are set as such; all else is text."""
     return Markup(_COMMAND.sub(r"<code>\1</code>", str(escape(text))))
 
 

@@ -148,10 +148,17 @@ def _whole(text: str) -> bool:
 
 
 def binned(
-    name: str, frames: list[pl.LazyFrame], bins: int, missing: str, distinct: pl.Series | None, said: Said
+    name: str,
+    frames: list[pl.LazyFrame],
+    bins: int,
+    missing: str,
+    distinct: pl.Series | None,
+    said: Said,
+    untold: str = "",
 ) -> Encoder:
-    """Equal-frequency bins over the rows of the first frame; what lies outside of them elsewhere is a level of its own.
-    Ends of bins are shown with four digits."""
+    """Equal-frequency bins over the rows of the first frame; what lies outside of them elsewhere is a level of its own,
+    and so is what a frame does not tell, where that is called something (``untold``). Ends of bins are shown with four
+    digits."""
     column = pl.col(name).cast(pl.Float64, strict=False)
     texts = distinct.drop_nulls().to_list() if distinct is not None and distinct.dtype == pl.String else []
     if (numbers := read_numbers(name, texts, said.commas_are_decimal)) is not None:
@@ -188,10 +195,10 @@ def binned(
             code = pl.when(outside).then(len(labels)).otherwise(code)
             labels.append(label)
     code = pl.when(column.is_null() | column.is_nan()).then(None).otherwise(code)
-    has_missing = missing == "level" and any(
+    has_missing = (missing == "level" or untold) and any(
         collect(f.select((column.is_null() | column.is_nan()).any()))[0, 0] for f in frames
     )
     if has_missing:
-        labels.append(_unused(MISSING_LEVEL, tuple(labels)))
+        labels.append(_unused(untold or MISSING_LEVEL, tuple(labels)))
         code = code.fill_null(len(labels) - 1)
     return Encoder(name, tuple(labels), code.cast(_code_type(len(labels))).alias(name))

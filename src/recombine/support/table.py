@@ -99,17 +99,21 @@ def read_tables(
     whats = [_called("the test table" if i else "the table", t) for i, t in enumerate(tables)]
     said = Said(merge_alike=merge_alike)
     frames = [scan(t, what, max_bytes, max_rows, used, said) for t, what in zip(tables, whats, strict=False)]
+    untold = list[str]()
     for i, frame in enumerate(frames):
         schema = frame.collect_schema()
         refuse_several(target if i == 0 else None, schema.names())
-        lacking = [n for n in names if i and n in beside and n not in (*schema, *bins, *numbers)]
+        lacking = [n for n in names if i and n in beside and n not in (*schema, *numbers)]
         for name in (*names, *bins, *(told_once if i == 0 else []), *([split[0]] if split else [])):
             if name not in schema and name not in lacking:
                 where = f"in {whats[i]}: " if len(tables) > 1 else ""
                 wide = _melted(names, target, schema.names()) if not i else ""
                 raise InputError(wide or f"{where}{unknown('column', name, schema.names())}")
         _guard_rows(frame, max_rows, whats[i])
-        frames[i] = frame.with_columns(pl.lit(NOT_TOLD).alias(n) for n in lacking)
+        untold += [n for n in lacking if n in bins]
+        kinds = frames[0].collect_schema()
+        blank = {n: pl.lit(None, kinds[n]) if n in bins else pl.lit(NOT_TOLD) for n in lacking}
+        frames[i] = frame.with_columns(value.alias(n) for n, value in blank.items())
     said.tables = [*frames]
     before = frames[0]
     frames, gone, without = left_out(frames, exclude, [n for n in names if n not in bins])
@@ -128,7 +132,7 @@ def read_tables(
         said.notes += copied
     if split:
         frames = cut(frames[0], *split)
-    frames, dropped, encoders = encode(frames, names, bins, missing, said, numbers, target)
+    frames, dropped, encoders = encode(frames, names, bins, missing, said, numbers, target, untold)
     told, answers = [f for f in frames if target and target in f.collect_schema()], None
     with said.collecting():
         answers = find_answers(told, target, target_kind, said) if target else None
@@ -171,9 +175,10 @@ def encode(
     said: Said,
     numbers: Collection[str] = (),
     target: str | None = None,
+    untold: Collection[str] = (),
 ) -> tuple[list[pl.LazyFrame], list[int], list[Encoder]]:
     """The frames without blanks, how many rows each lost, and how each factor's column becomes codes. Bins are those of
-    the answered rows of the first frame."""
+    the answered rows of the first frame; columns of bins that a later frame lacks (``untold``) may be blank there."""
     if missing not in MISSING:
         raise unknown("way to treat missing values", missing, MISSING)
     for name, count in bins.items():
@@ -183,12 +188,17 @@ def encode(
             raise InputError(f"bins for {name!r} must be a whole number of at least 2, got {count!r}.")
     frames, distinct = _without_blanks(frames, names, said)
     whole = all(name in distinct and not distinct[name].null_count() for name in names)
+    told = [names if not i else [n for n in names if n not in untold] for i in range(len(frames))]
     if missing == "error" and not whole:
-        with said.collecting():
-            _refuse_missing(frames, names, said)
+        for some, own in ((frames[:1], names), (frames[1:], told[-1])) if untold else ((frames, names),):
+            with said.collecting():
+                _refuse_missing(some, own, said)
     if not whole:
-        said.notes += missing_words(frames, names, missing, said.written)
-    kept = [(frame, 0) if whole else _treat_missing(frame, names, missing, len(frames) > 1) for frame in frames]
+        said.notes += missing_words(frames, told[-1], missing, said.written)
+    kept = [
+        (frame, 0) if whole else _treat_missing(frame, own, missing, len(frames) > 1)
+        for frame, own in zip(frames, told, strict=True)
+    ]
     frames = [frame for frame, _ in kept]
     both = next((name for name in numbers if name in bins), None)
     if both is not None:
@@ -202,7 +212,9 @@ def encode(
     for name in names:
         with said.collecting():
             encoders.append(
-                binned(name, [learnt, *frames], bins[name], missing, distinct.get(name), said)
+                binned(
+                    name, [learnt, *frames], bins[name], missing, distinct.get(name), said, NOT_TOLD * (name in untold)
+                )
                 if name in bins
                 else encoder(name, frames, kinds[name], missing, distinct.get(name), said, name in numbers)
             )

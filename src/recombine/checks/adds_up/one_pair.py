@@ -49,7 +49,7 @@ class Pair:
     by: float
     """How far, on the scale of the test."""
     alone: bool = False
-    """Whether all else adds up as far as repeated rows tell, or the tests of single ones."""
+    """Whether nothing is seen to contradict that all else adds up: beside repeated rows, or by tests of single ones."""
 
     @classmethod
     def of(cls, at: Place, names: Sequence[str], levels: Sequence[Sequence[Level]], by: float, alone: bool) -> Pair:

@@ -43,7 +43,8 @@ class Additivity:
     suspect: Odd | None = None
     """The same of a level whose p-value is small, if not small enough to reject."""
     pair: Pair | None = None
-    """Of a rejection by one pair of levels, or one after which all else adds up: these, and how far apart they lie."""
+    """Of a rejection by one pair of levels, or one without which nothing is seen to contradict it: these, and how far
+    apart they lie."""
     open: bool = False
     """Whether what speaks against it may be something else: that the scatter of repeated rows is not the noise, or a
     column that nobody named."""
@@ -99,16 +100,16 @@ def untested(why: str) -> Additivity:
 
 
 def verdict(tests: Sequence[Found], what: str = "additivity") -> Additivity:
-    """Of the smallest p-value, or of the pair of levels after which all else adds up."""
+    """Of the smallest p-value, or of the pair of levels without which nothing is seen to contradict it."""
     smallest, many = min(tests, key=lambda t: t.p_value), len(tests)
     alone = (t for t in tests if t.pair is not None and t.pair.alone and t.p_value * many < LEVEL)
     best = next(alone, smallest)
     p = min(1.0, best.p_value * many)
     value = f"p = {as_near(p)}" if p > SMALLEST else f"p < {SMALLEST:g}"
-    which = (
-        f"the smallest of {many} tests" if best is smallest else f"of {many} tests that after which all else adds up"
-    )
-    said = f"{value}, {best.words}" + (f", {which}" if many > 1 else "")
+    which = f", {'the smallest ' if best is smallest else ''}of {many} tests" * (many > 1)
+    if p < LEVEL and best.pair is not None and best.pair.alone:
+        which += f"; without this pair nothing is seen to contradict {what}"
+    said = f"{value}, {best.words}{which}"
     words = (
         f"{what} is {'' if p < LEVEL else 'not '}rejected on the seen combinations ({said}; rejected below {LEVEL:g})."
     )

@@ -34,6 +34,7 @@ from recombine.checks.columns.in_blocks import parted, pieces
 from recombine.checks.columns.measured import as_numbers
 from recombine.checks.columns.steady import steady
 from recombine.checks.columns.taken_off import stretched
+from recombine.checks.columns.unshown import Unshown, unshown
 from recombine.checks.exact.advice import Advice
 from recombine.checks.exact.curves import curves_of
 from recombine.checks.exact.identifiability import Identifiability
@@ -85,6 +86,8 @@ class Shifts:
     """Columns of whose blocks that is so but for logarithms, which they shift alike over levels."""
     steady: tuple[tuple[str, bool], ...] = ()
     """Columns whose shifts follow a line along it, and whether they are numbers."""
+    unshown: Unshown = field(default_factory=Unshown, repr=False)
+    """Asked rows of blocks whose shifts training does not tell."""
 
     @property
     def name(self) -> str:
@@ -117,7 +120,8 @@ class Shifts:
         plans = f" Plans are for one new {self.name}, whose shift its rows must tell too: one alone tells nothing else."
         said += plans * (not self.inside)
         rows = f"{self.new:,} answered row{'s' if self.new != 1 else ''} asked about"
-        return said + (f" Nothing was taken off {rows}, of a new one." if self.new else "")
+        said += f" Nothing was taken off {rows}, of a new one." * bool(self.new)
+        return said + self.unshown.note(self.name, self.average_one)
 
     @property
     def new_one(self) -> str:
@@ -224,8 +228,8 @@ def without_shifts(
     if target is None or not target.numeric:
         to_do = "" if target is None or target.classes is None else _for_classes(columns, len(target.classes))
         raise InputError(f"shifts of blocks are taken off answers that are numbers; name such a target{to_do}.")
-    tables = [_told_apart(table, columns, inside or {}) for table in tables]
-    train = tables[0]
+    read, tables = tables, [_told_apart(table, columns, inside or {}) for table in tables]
+    whole = train = tables[0]
     alone, named = _alone(train.codes[:, held:], target.count), " and ".join(columns)
     if (target := target.of(~alone)).count.sum() == 0:
         raise InputError(f"every answered row has a {named} of its own, so no shift can be told; leave {named} out.")
@@ -269,7 +273,7 @@ def without_shifts(
     left_over = stretched(target.mean[use] - both @ beta, both, weight, codes[:, :held], known.rank)
     taken[use] = target.mean[use] - fit - left_over
     told = [_pooled(train, target, taken, space)]
-    new = 0
+    new, without = 0, unshown(read, [whole, *tables[1:]], held, off)
     for table in tables[1:]:
         theirs = [off.get(tuple(b)) for b in table.codes[:, held:].tolist()]
         if table.target is not None:
@@ -294,7 +298,7 @@ def without_shifts(
         tuple(name for name, nest in zip(columns, nests, strict=True) if nest), parts,
         _of_levels(blocks, codes, nests, beta[x.shape[1] :], known_from, left),
         tuple(anew), tuple(multiplying),
-        () if any(nests) or inside else _steady(train.space, codes, held, x, target.of(use), cut),
+        () if any(nests) or inside else _steady(train.space, codes, held, x, target.of(use), cut), without,
     )  # fmt: skip
 
 

@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any
 
 import numpy as np
 from scipy.special import ndtri, stdtrit
 
+from recombine.checks.adds_up.one_pair import Pair, Place
 from recombine.checks.exact.modular import Floats, Ints
 from recombine.checks.forecasts import forecast_words
 from recombine.checks.forecasts.apart import Apart
@@ -119,6 +121,8 @@ class Forecast:
     """Levels that are asked about and err more than others where they are seen (numbers)."""
     suspect: tuple[tuple[int, int], float] | None = None
     """A level that responds unlike the others, or may, by a test, and how many times as wide its ranges are."""
+    pair: tuple[Pair, Place] | None = None
+    """A pair of levels that lies apart from a sum, where sums answer: ranges reach as far there."""
     apart: tuple[Apart, ...] = ()
     """Levels that are asked about and err or scatter so much more that the forecast is not for them."""
     gaps: tuple[Gap, ...] = ()
@@ -288,7 +292,16 @@ class Forecast:
             wide[codes[:, k] == code] *= times
         off = np.sqrt(sum((own.slopes.off(codes) ** 2 for own in self.own_ranges), np.zeros(len(codes))))
         off = off if self.drift is None else np.hypot(off, float(ndtri(0.95)) * self.drift.off(codes))
-        ends = rule.interval(codes, wide, off)
+        known = np.array([self.off_by(cell) for cell in codes.tolist()]) if self.pair is not None else 0.0
+        ends = rule.interval(codes, wide, off, known)
         if target is None or target.scatter is None:
             return Estimates(answers, *ends)
-        return Estimates(answers, *ends, *rule.interval(codes, wide, np.hypot(off, rule.scatter_beyond(codes, target))))
+        beside = np.hypot(off, rule.scatter_beyond(codes, target))
+        return Estimates(answers, *ends, *rule.interval(codes, wide, beside, known))
+
+    def off_by(self, cell: Sequence[int]) -> float:
+        """How far a combination lies apart from a sum with the pair of levels that does; 0 of others."""
+        if self.pair is None:
+            return 0.0
+        pair, (j, k, one, two) = self.pair
+        return pair.by if (cell[j], cell[k]) == (one, two) else 0.0

@@ -210,9 +210,10 @@ def until(
     most: int,
     first: Ints,
     fresh: NDArray[np.bool_] | None = None,
+    bounded: bool = True,
 ) -> tuple[Ints, int]:
     """Rows after which every asked variance is at most this, each chosen for the answer that is then the worst; and a
-    number of rows that no plan can do without."""
+    number of rows that no plan can do without (0 where that is not asked, ``bounded``)."""
     design = Design(before, pool, asked)
     rows = [int(row) for row in first]  # With these every direction is closed, so nothing need be lent.
     design.inverse = np.linalg.inv(design.before + design.pool[rows].T @ design.pool[rows])
@@ -222,6 +223,8 @@ def until(
         row = int(np.argmax(np.where(_open(fresh, rows, gains >= 0), gains, -1.0)))
         rows.append(row)
         design.change(row, 1)
+    if not bounded:
+        return np.array(rows, dtype=np.int64), 0
     now = design.variances()
     single = [[i] for i in np.argsort(-now)[:50].tolist()]
     several = [np.flatnonzero(now >= share * now.max()).tolist() for share in (0.0, 0.5, 0.8, 0.95)]

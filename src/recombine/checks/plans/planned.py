@@ -22,6 +22,8 @@ from recombine.space import Codes, FactorSpace
 
 Units = Literal["answer", "share", "chance", "noise"]
 TRAINED = "of training"
+TOLD_APART = 1.5
+"""Times the noise at one end of the answers from which that at the other is told beside it."""
 BOUGHT_BY_TWO = (
     "on planted tables of two factors whose levels act together, the answers afterwards erred as much as after as many "
     "unseen rows drawn at random (0.91 to 1.04 times); a row tells of its own combination"
@@ -104,6 +106,8 @@ class Plan:
     errors rest on."""
     repeats: tuple[str, ...] = ()
     """Of each row: the run that it repeats, or that training has it; empty where it is new."""
+    uneven: tuple[float, float] | None = None
+    """The noise of a row where answers are lowest and where they are highest, if errors are reckoned by that."""
     seed: int | None = None
     """Of the random order in which the rows stand."""
 
@@ -232,7 +236,7 @@ class Plan:
         around = "" if self.rule is None else f" around the rule “{self.rule}”, what it misses included"
         on = f" on the {self.scale} scale" if self.scale else ""
         there = on if self.scale != "log" else " of the answer"
-        known = f"with a noise of {self._noise_size(self.noise)}{there} per row{around}{self._allowed()}"
+        known = f"with a noise of {self._noise_size(self.noise)}{there} per row{around}{self._ends}{self._allowed()}"
         if self.units == "noise":
             unit = f"in units of one row's noise{on}" + (", which is not known" if self.fewest is not None else "")
         elif self.units == "chance":
@@ -273,6 +277,15 @@ class Plan:
             reached += self._fewer()
             return f"{text}; {reached}." if self.enough else f"{text}; the precision asked for is not reached."
         return f"{text}; no choice of the same price gets below {self.size(self.bound)}."
+
+    @property
+    def _ends(self) -> str:
+        """That the noise grows or falls with the answer, where that is much."""
+        low, high = self.uneven or (1.0, 1.0)
+        if max(low, high) < TOLD_APART * min(low, high):
+            return ""
+        ends = f"{self._noise_size(low)} where answers are lowest, {self._noise_size(high)} where they are highest"
+        return f" (about {ends}: errors are reckoned by that)"
 
     def _allowed(self) -> str:
         """How far the noise may be from its estimate, and errors with it."""
@@ -332,6 +345,7 @@ class Plan:
             "enough": self.promised,
             "noise": self.noise,
             "freedom": self.freedom,
+            "uneven": None if self.uneven is None else list(self.uneven),
             "noise_range": list(self.noise_range),
             "worst_high": self.worst_high,
             "as_estimated": self.as_estimated,

@@ -18,6 +18,7 @@ from recombine.checks.plans.noise import times_off
 from recombine.checks.plans.optimal import Choice, choose, floor, until
 from recombine.checks.plans.planned import Plan, repeats_in
 from recombine.checks.plans.reckoned import Reckoned
+from recombine.checks.plans.uneven import Scattered, Uneven
 from recombine.checks.plans.visiting import visiting_order
 from recombine.errors import InputError, NoPlan
 from recombine.space import Codes, FactorSpace, Level
@@ -29,6 +30,8 @@ MOST_CELLS = 20_000
 """Cells that are considered, to be collected or to be answered; of a larger grid, a sample."""
 MOST_EFFECTS = 1_000
 MOST_ROWS = 5_000
+ROUNDS, LESS = 20, 0.97
+"""Times that rows are planned anew where they scatter unlike, and how much less for each time than seems to do."""
 NEARLY = 1 + 1e-6
 """Above what is to be reached by so little is reached."""
 AS_IT_IS = Reckoned()
@@ -89,12 +92,15 @@ def plan_rows(
     nothing = np.zeros(0, dtype=np.int64)
     start = choose(before, x[:0], now, np.ones(0), 0, first=nothing) if known.rank == whole.rank else None
     fresh = _fresh(known, pool, asked) if distinct else None
+    scattered = None if by.uneven is None else _scattered(by.uneven, known, counts, whole, before, x, pool, ask)
+    start = start if scattered is None or start is None else scattered.judged(start)
     fewest, lowest, bound = None, None, 0.0
     if untold:
         chosen, enough = choose(before, x, ask, np.ones(len(x)), len(begin), first=begin), False
     elif error is not None:
         most = (error / (noise * times_off(by.freedom)[1])) ** 2
-        chosen, fewest, lowest = _reaching(most, before, x, ask, start if first is None else None, begin, fresh)
+        here = start if first is None else None
+        chosen, fewest, lowest = _reaching(most, before, x, ask, here, begin, fresh, scattered)
         enough = needed.enough and chosen.worst <= most * NEARLY
     else:
         chosen = _spending(float(budget or 0), before, x, ask, prices, criterion, begin, grid or bool(shifts), fresh)
@@ -116,6 +122,7 @@ def plan_rows(
         repeats=repeats_in(cells[order], known.members.contains(cells[order]).tolist()),
         block=None if shifts is None else shifts.name, shift=(off[0], off[1]),
         floor=None if lowest is None else _error(lowest, noise), freedom=by.freedom, units=by.units, untold=untold,
+        uneven=None if by.uneven is None else by.uneven.ends(noise),
     )  # fmt: skip
 
 
@@ -168,20 +175,40 @@ def _fresh(known: Identifiability, pool: Codes, asked: Codes) -> NDArray[np.bool
     return np.array([tuple(row) in wanted for row in pool.tolist()], dtype=bool) & ~known.members.contains(pool)
 
 
+def _scattered(
+    uneven: Uneven, known: Identifiability, counts: Ints | Floats, whole: Identifiability, before: Floats, x: Floats,
+    pool: Codes, ask: Floats,
+) -> Scattered:  # fmt: skip
+    """What rows of the pool give where they scatter unlike."""
+    seen = uneven.of_rows(known.codes)
+    noisy, told = (_information(known, counts * v, x.shape[1], whole) for v in (seen, 1 / seen))
+    return Scattered(before, noisy, told, x, uneven.of_rows(pool), ask)
+
+
 def _reaching(
     most: float, before: Floats, x: Floats, ask: Floats, start: Choice | None, first: Ints,
-    fresh: NDArray[np.bool_] | None,
+    fresh: NDArray[np.bool_] | None, scattered: Scattered | None = None,
 ) -> tuple[Choice, int, float | None]:  # fmt: skip
     """Rows until no asked variance is above ``most``, how few could do; and the least that can be had, where that is
-    above it: then no rows beyond the first are planned."""
+    above it: then no rows beyond the first are planned. Where rows scatter unlike (``scattered``) they are chosen as if
+    alike, for less and less until it is reached."""
     one = np.ones(len(x))
     if start is not None and start.worst <= most * NEARLY:
         return start, 0, None
     least = float(floor(before, x, ask).max(initial=0.0))
     if least > most * NEARLY:
         return start or choose(before, x, ask, one, len(first), first=first), 0, least
-    rows, fewest = until(before, x, ask, most, MOST_ROWS, first, fresh)
-    return choose(before, x, ask, one, len(rows), first=rows), fewest, None
+    if scattered is None:
+        rows, fewest = until(before, x, ask, most, MOST_ROWS, first, fresh)
+        return choose(before, x, ask, one, len(rows), first=rows), fewest, None
+    goal, rows = most, first
+    for _ in range(ROUNDS):
+        rows, _ = until(before, x, ask, goal, MOST_ROWS, rows, fresh, bounded=False)
+        chosen = scattered.judged(choose(before, x, ask, one, len(rows), first=rows))
+        if chosen.worst <= most * NEARLY or len(rows) >= MOST_ROWS:
+            break
+        goal *= LESS * most / chosen.worst
+    return chosen, until(*scattered.weighted, ask, most, MOST_ROWS, first, fresh)[1], None
 
 
 def _refuse(budget: float | None, error: float | None, criterion: str, prices: Floats, noise: float) -> None:

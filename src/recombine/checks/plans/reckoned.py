@@ -15,6 +15,7 @@ from recombine.checks.plans.chances import Chances
 from recombine.checks.plans.planned import Units
 from recombine.checks.plans.rivals import either, least_squares, rivals
 from recombine.checks.plans.translated import Translated
+from recombine.checks.plans.uneven import Uneven
 from recombine.checks.rules.effects import LEAST_FREEDOM
 from recombine.checks.rules.scales import PLAIN, Scale, scaled
 from recombine.errors import InputError, NoPlan
@@ -50,6 +51,8 @@ class Reckoned:
     """Why that cannot be told."""
     unit: float = 1.0
     """Of one error here, in the answer's units, in which shifts of blocks are."""
+    uneven: Uneven | None = None
+    """How the noise goes along the answer, of an error to reach where it was estimated."""
 
 
 def every_way(
@@ -100,7 +103,9 @@ def _numbers(
     if not noise:
         return Reckoned(scale=None if scale is None else scale.name)
     if scale is None:
-        return Reckoned(noise, free, rule, "answer")
+        judged = target is not None and error is not None and not given and shifts is None
+        uneven = Uneven.of(known, target) if target is not None and judged else None
+        return Reckoned(noise, free, rule, "answer", uneven=uneven)
     if shifts is not None and error is not None:
         why = f"effects add up on a {scale.name} scale, and shifts of {shifts.name} are in the answer's own units"
         return Reckoned(noise, free, rule, "answer", scale.name, untold=why)

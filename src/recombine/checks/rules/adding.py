@@ -252,18 +252,22 @@ class Adding:
             self._told[asked] = float(place[0]), float(sd[0])
         return self._told[asked]
 
-    def interval(self, codes: Ints, deviations: float | Floats, besides: float | Floats = 0.0) -> tuple[Floats, Floats]:
-        """So many standard deviations around the mean of a cell; ``besides``: and what a single row is off it. Open
-        (infinite) on the side where a way back that is learnt from the answers ends."""
+    def interval(
+        self, codes: Ints, deviations: float | Floats, besides: float | Floats = 0.0, known: float | Floats = 0.0
+    ) -> tuple[Floats, Floats]:
+        """So many standard deviations around the mean of a cell; ``besides``: and what a single row is off it;
+        ``known``: what it may be off in this direction. Open (infinite) on the side where a way back that is learnt
+        from the answers ends."""
         place, sd = self.effects.predict(codes, self._own(codes))
         few = self.effects.between(codes, lambda freedom: float(stdtrit(freedom, 0.95) / ndtri(0.95)) ** 2 - 1)
         half = np.hypot(deviations * np.sqrt(sd**2 + few), besides)  # steps between values are learnt from few of them
-        low, high = self.scale.back(place - half), self.scale.back(place + half)
+        below, above = place - half + np.minimum(known, 0.0), place + half + np.maximum(known, 0.0)
+        low, high = self.scale.back(below), self.scale.back(above)
         if not self.scale.learnt:
             return low, high
         return (
-            np.where(place - half <= self._y.min(), -math.inf, low),
-            np.where(place + half >= self._y.max(), math.inf, high),
+            np.where(below <= self._y.min(), -math.inf, low),
+            np.where(above >= self._y.max(), math.inf, high),
         )
 
     def unsure(self, codes: Ints) -> float:

@@ -162,16 +162,16 @@ def _gapped(distance: Floats, spread: Floats, rows: np.ndarray, wary: bool = Fal
     return {int(i) for i in order[: last + 1]}
 
 
-def off_the_sum(target: Target, known: Identifiability) -> tuple[list[int], str]:
+def off_the_sum(target: Target, known: Identifiability, gap: float = GAP) -> tuple[list[int], str]:
     """Training combinations of a single row whose answer the others contradict as they contradict no other, and what
-    of effects it is off: their sum or their product."""
+    of effects it is off: their sum or their product; ``gap``: times as far as any that is not named."""
     use = np.flatnonzero(target.count > 0)
     if target.classes is not None or not known.rank + FREEDOM <= len(use) <= MOST_SUMMED:
         return [], "sum"
     x, y = known.rows.floats(known.codes[use]), target.mean[use]
     scales = [y, np.log(y)] if y.min() > 0 else [y]
     rows = [worth_in(x, target.of(target.count > 0), values) for values in scales]
-    found = [_jumps(x, values, own) for values, own in zip(scales, rows, strict=True)]
+    found = [_jumps(x, values, own, gap) for values, own in zip(scales, rows, strict=True)]
     kept = ~np.isin(np.arange(len(y)), [*found[-1]])
     # where effects multiply, no sum comes near to the answers, whatever slip there is
     product = len(scales) > 1 and bool(found[1]) and _multiplied(x[kept], y[kept], *(own[kept] for own in rows))
@@ -188,7 +188,7 @@ def _multiplied(x: Floats, y: Floats, rows: Floats, rows_of_log: Floats) -> bool
     return bool((len(y) - basis.shape[1]) / 2 * (np.log(own / other) - 2 * log.mean()) > LIKELIER)
 
 
-def _jumps(x: Floats, y: Floats, rows: Floats) -> set[int]:
+def _jumps(x: Floats, y: Floats, rows: Floats, gap: float) -> set[int]:
     """Rows of a linear fit that are far off the others' fit, the farthest taken out again and again."""
     left, taken, last = np.arange(len(y)), list[int](), 0
     for step in range(1, min(MOST, max(1, len(y) // 10)) + 1):
@@ -201,7 +201,7 @@ def _jumps(x: Floats, y: Floats, rows: Floats) -> set[int]:
         freedom = len(rest) - np.linalg.matrix_rank(x[rest])
         beyond = 2 * stdtr(freedom, -abs(t[worst])) * len(left) < LEVEL
         taken.append(int(left[worst]))
-        last = step if beyond and abs(off[worst]) > GAP * np.abs(others).max() > 0 else last
+        last = step if beyond and abs(off[worst]) > gap * np.abs(others).max() > 0 else last
         left = rest
     return set(taken[:last])
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 from collections.abc import Sequence
 from dataclasses import replace
 
@@ -23,6 +24,8 @@ from recombine.checks.slips.outliers import (
 from recombine.space import quoted
 from recombine.support.table import Table, Target
 
+MOST_NAMED = 3
+"""Pairs of levels that are named."""
 ALONE = 0.9
 """Share of the spread of a combination's rows that one of them makes where it alone is off."""
 
@@ -58,14 +61,24 @@ def slips_in(train: Table, known: Identifiability) -> tuple[list[str], list[int]
     if off:
         what = "the answer {} lies" if len(off) == 1 else "the answers {} lie"
         named = ", ".join(f"{shown(float(train.target.mean[i]))} {_of(train, i)}" for i in off)
-        said.append(f"{what.format(named)} far from the {what_of} of effects, as no other does: {slip}")
+        pairs = _seen_once(train, off[0]) if len(off) == 1 else ""
+        right = f" If it is right, {pairs} may lie apart from a {what_of}: a second row of both would tell."
+        off_it = f"far from the {what_of} of effects, as no other does: {slip}{right * bool(pairs)}"
+        said.append(f"{what.format(named)} {off_it}")
     return said, [*cells, *off]
 
 
-def far_in(train: Table) -> list[str]:
-    """A sentence on answers that lie far from all others, but no farther than a long tail may reach."""
-    if train.target is None or not (far := outliers(train.target, TAIL)):
+def far_in(train: Table, known: Identifiability) -> list[str]:
+    """A sentence on answers that lie far from all others, but no farther than a long tail may reach; or far from the
+    sum of effects, which levels that were seen together in one row alone may do as well as a slip."""
+    if train.target is None:
         return []
+    if not (far := outliers(train.target, TAIL)):
+        off, what_of = off_the_sum(train.target, known, TAIL)
+        pairs = _seen_once(train, off[0]) if len(off) == 1 else ""
+        lies = f"lies far from the {what_of} of effects, at least twice as far as any other: it may be a slip or a row"
+        other = f"that scatters more, or {pairs} may lie apart from a {what_of}: a second row of both would tell."
+        return [f"the answer {_own(train.target, i)} {_of(train, i)} {lies} {other}" for i in off if pairs]
     one = len(far) == 1
     named = ", ".join(f"{_own(train.target, i)} {_of(train, i)}" for i in far)
     what = f"the answer {named} lies" if one else f"the answers {named} lie"
@@ -74,6 +87,21 @@ def far_in(train: Table) -> list[str]:
         f"{what} far from the others, though no farther than a long tail may reach: if {right}, asked answers may lie "
         f"as far out; if not, mend {mend} and check again."
     ]
+
+
+def _seen_once(train: Table, cell: int) -> str:
+    """Pairs of levels that were seen together in a combination of one row alone; none where all were in others too."""
+    told = train.codes[train.target.count > 0] if train.target is not None else train.codes
+    names, row = [], train.codes[cell]
+    for j, k in itertools.combinations(range(len(train.space)), 2):
+        if (told[:, [j, k]] == row[[j, k]]).all(axis=1).sum() == 1:
+            factors = ((train.space.factors[i], int(row[i])) for i in (j, k))
+            both = (f"{factor.name} {quoted((factor.levels or ())[code])}" for factor, code in factors)
+            names.append(" with ".join(both))
+    if not names:
+        return ""
+    some, more = ", ".join(names[:MOST_NAMED]), len(names) - MOST_NAMED
+    return f"{some}{f' or {more:,} more pairs' * (more > 0)}, seen together in this row alone,"
 
 
 def _of(train: Table, cell: int) -> str:

@@ -179,6 +179,12 @@ class CheckResult(Result):
 
     def in_words(self, status: str, query: Query | None = None) -> str:
         """What a status says of combinations, or of one, with what speaks against it."""
+        if query is not None and query.prediction is not None and self.shifts is not None:
+            new = self.shifts.unshown.words(query.codes, self.shifts.name, self.shifts.average_one)
+            return f"{self._status_words(status, query)}{new}"
+        return self._status_words(status, query)
+
+    def _status_words(self, status: str, query: Query | None) -> str:
         if status in WORDS or not (self.doubt if query is None else self.doubt_of(query)):
             return WORDS.get(status) or f"determined if {self.assumes}"
         beside = ", answered by substitution, which does not suppose that" if self.rule == "substitution" else ""
@@ -186,7 +192,14 @@ class CheckResult(Result):
             beside += ", or the commonest class"
         elif beside and query is not None and not query.covered:
             beside = ", answered by the commonest class, since substitution does not cover it"
-        return f"determined only if {self.rests}{beside}"
+        return f"determined only if {self.rests}{beside}{'' if query is None else self._pair_of(query)}"
+
+    def _pair_of(self, query: Query) -> str:
+        """That a combination has the pair of levels that lies apart from a sum."""
+        told = self.forecast
+        if told is None or told.pair is None or not told.off_by(query.codes):
+            return ""
+        return f"; {told.pair[0].words}, and its range reaches as far"
 
     def rule_of(self, query: Query) -> str | None:
         """What its answer is from: rows that were observed, the rule, or the commonest class."""
