@@ -29,6 +29,7 @@ from pages import HERE, Picture, pages, play
 
 from recombine.cli.options import STORE
 from recombine.figures import to_svg
+from recombine.figures.cache import cached_in
 from recombine.playground import write_page
 from recombine.reporting import responsive_svg
 
@@ -41,6 +42,9 @@ NAMED = re.compile(r"^```(\w+) ([\w.-]+)$", re.MULTILINE)
 """A block that is written as a file: MkDocs reads no name after the language, and sets the file as running text."""
 AS_KEPT = "AS_KEPT" in os.environ
 """For who works on the words or the looks of a page: nothing is run, pictures are those that are kept."""
+DRAWN = ROOT / STORE / "cache"
+"""Where `recombine report` keeps what it draws: a picture is drawn once for its file and for a wide page, and by the
+next build not at all."""
 SHIM = "https://unpkg.com/iframe-worker/shim"
 MARK = re.compile(r"<!--=.*?-->|<!--/-->")
 REPORTS: list[subprocess.Popen[str]] = []
@@ -81,8 +85,9 @@ def on_page_markdown(markdown: str, page: Any, **_: Any) -> str:
         with tempfile.TemporaryDirectory() as folder:
             for step in play(source, Path(folder)):
                 if isinstance(step, Picture):
-                    _keep(step, to_svg(step.chart))
-                    drawings[step.name] = str(responsive_svg(step.draw, step.alt, step.name))
+                    with cached_in(DRAWN):
+                        _keep(step, to_svg(step.chart))
+                        drawings[step.name] = str(responsive_svg(step.draw, step.alt, step.name))
                 elif not step.matches:
                     sys.exit(f"{source.name}, line {step.line}: shows\n{step.expected}\nand prints\n{step.printed}")
 

@@ -1,8 +1,12 @@
 """Interactions that single rows hide: levels that act together other than by their own effects."""
 
+import itertools
+
 import numpy as np
+import pytest
 
 from recombine import check
+from recombine.checks.adds_up import rectangles
 
 
 def _table(seed, together, noise):
@@ -26,3 +30,16 @@ def test_tastes_that_groups_share_are_seen_in_single_rows():
 def test_a_user_who_scatters_is_no_taste():
     for seed in (1, 2, 3):
         assert check(_table(seed, 0.0, 2.0), ["user", "item"], target="y").additivity.rejected is False
+
+
+@pytest.mark.parametrize("full", [0, 4], ids=["sparse", "filled"])
+def test_the_sum_over_rectangles_is_that_of_all_of_them(full, monkeypatch):
+    monkeypatch.setattr(rectangles, "FULL", full)
+    monkeypatch.setattr(rectangles, "AT_ONCE", 50)  # several pieces
+    rng = np.random.default_rng(0)
+    codes = np.stack(np.divmod(rng.permutation(30)[:18], 6), axis=1)
+    e, m = rng.normal(size=(18, 5)), np.zeros((5, 5, 6))
+    m[:, codes[:, 0], codes[:, 1]] = e.T
+    corners = itertools.product(itertools.combinations(range(5), 2), itertools.combinations(range(6), 2))
+    summed = sum(m[:, a, b] * m[:, a, d] * m[:, c, b] * m[:, c, d] for (a, c), (b, d) in corners)
+    assert rectangles._Grid(codes).totals(e) == pytest.approx(4 * summed)

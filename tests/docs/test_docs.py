@@ -165,7 +165,10 @@ def hooks() -> ModuleType:
     return load("hooks")
 
 
-def test_a_page_of_the_site_has_its_picture_inside(hooks: ModuleType) -> None:
+def test_a_page_of_the_site_has_its_picture_inside(
+    hooks: ModuleType, drawings: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(hooks, "DRAWN", drawings)
     page = SimpleNamespace(file=SimpleNamespace(src_uri="concepts/leak.md"))
     leak = hooks.on_page_markdown((DOCS / "concepts" / "leak.md").read_text(encoding="utf-8"), page)
     assert "<figure><" in leak

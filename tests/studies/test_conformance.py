@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Callable
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -13,9 +14,9 @@ import pytest
 
 from recombine.reporting import study_page
 from recombine.reporting.html import inline_svg
-from recombine.studies import SCALES, STUDIES, StudyResult, run_study, verify
+from recombine.studies import SCALES, STUDIES, Claim, Notes, StudyResult, cells, rising, run_study, verify
 from recombine.studies.claims import Value
-from recombine.studies.committed import carried, read_results, verdicts
+from recombine.studies.committed import carried, read_results, read_tables, verdicts
 from recombine.studies.conformance import unfailing
 from recombine.studies.study import Study
 from recombine.studies.variation import asked
@@ -133,32 +134,29 @@ def test_the_package_carries_the_committed_verdicts() -> None:
     assert carried() == json.loads(json.dumps(verdicts(RESULTS)))
 
 
-def test_an_order_of_two_columns_can_fail_where_one_is_the_larger_in_every_row(results: StudyResult) -> None:
+TOY = STUDIES["gradient-toy"]
+"""What is planted is no study's: only its name is."""
+
+
+def test_an_order_of_two_columns_can_fail_where_one_is_the_larger_in_every_row() -> None:
     """Dealt among rows each column keeps its mean; a sum that is the larger by its formula is still found."""
-    from dataclasses import replace
-
-    from recombine.studies import Claim, Notes, cells, rising
-
     rows = pl.DataFrame({"run": ["a"] * 8, "member": range(8), "before": [5.0 + i for i in range(8)],
                          "after": [0.1 * i for i in range(8)]})  # fmt: skip
     falls = Claim("falls", "It falls.", rising(cells("after", "made"), cells("before", "made"),
                                                names=("after", "before"), pair="member"))  # fmt: skip
     always = Claim("always", "It rises.", rising(cells("after", "made"), cells(pl.col("after") + 9, "made"),
                                                  names=("x", "more"), pair="member"))  # fmt: skip
-    planted = replace(results.study, claims=(falls, always), tables={"made": next(iter(results.study.tables.values()))},
-                      derived={}, notes=Notes(), figures=())  # fmt: skip
+    planted = replace(TOY, claims=(falls, always), tables={"made": next(iter(TOY.tables.values()))}, derived={},
+                      notes=Notes(), figures=())  # fmt: skip
     assert [u.claim for u in unfailing(planted, {"made": rows})] == ["always"]
 
 
-def test_a_planted_claim_that_cannot_fail_is_found(results: StudyResult) -> None:
+def test_a_planted_claim_that_cannot_fail_is_found() -> None:
     """A quantity that is large whatever the tables hold: the conformance suite must say so."""
-    from dataclasses import replace
-
-    from recombine.studies import Claim, Notes, cells
-
+    tables = read_tables(TOY, RESULTS / TOY.name)
     large = [5.0 + 0.1 * i for i in range(8)]
     made = {"made": (lambda t: pl.DataFrame({"run": t["run"][:8], "member": range(8), "x": large}),
-                     next(iter(results.study.tables)))}  # fmt: skip
+                     next(iter(TOY.tables)))}  # fmt: skip
     claim = Claim("always", "It is large.", cells("x", "made").above(1.0, nothing=0.0))
-    planted = replace(results.study, claims=(claim,), derived=made, notes=Notes(), figures=())
-    assert [(u.claim, u.where) for u in unfailing(planted, results.tables)] == [("always", "nothing")]
+    planted = replace(TOY, claims=(claim,), derived=made, notes=Notes(), figures=())
+    assert [(u.claim, u.where) for u in unfailing(planted, tables)] == [("always", "nothing")]

@@ -50,11 +50,7 @@ def curves(
     names = levels(data["group"]) if group else []
     known = groups or names
     if group:
-        # Band and points carry their look as data: a scale of their own would take the legend from the lines.
-        data = data.with_columns(as_labels(data["group"])).with_columns(
-            pl.col("group").replace_strict(dealt(known, looks)).alias(look)
-            for look, looks in (("tint", theme.PALETTE), ("shape", theme.SHAPES))
-        )
+        data = _with_looks(data, known)
     data, panels = faceted(data, facet_title)
     if low and high:
         # A member more or less gives no interval; the line goes on, the band has a gap.
@@ -83,14 +79,7 @@ def curves(
     bars = bars.encode(x=x_axis, y=low_end, y2=alt.Y2("high:Q"))
     if group:
         key = key_of(names, total, symbolType="stroke", symbolSize=300, offset=10 if facet else 30)
-        colours, dashes = (scale_of(names, dealt(known, looks)) for looks in (theme.PALETTE, theme.DASHES))
-        lines = lines.encode(
-            color=alt.Color("group:N", legend=key, scale=colours),
-            strokeDash=alt.StrokeDash("group:N", legend=key, scale=dashes),
-        )
-        fill = alt.Fill("tint:N", scale=None, legend=None)
-        band, bars = band.encode(fill=fill), bars.encode(stroke=alt.Stroke("tint:N", scale=None, legend=None))
-        points = points.encode(fill=fill, shape=alt.Shape("shape:N", scale=None, legend=None))
+        lines, band, bars, points = _by_group((lines, band, bars, points), names, known, key)
     else:
         lines, band, bars, points = (
             part.encode(color=alt.value(theme.PALETTE[0])) for part in (lines, band, bars, points)
@@ -106,6 +95,29 @@ def curves(
         return theme.style(chart.properties(autosize=alt.AutoSizeParams(type="fit-x", contains="padding")), datasets)
     facet_by = alt.Facet("facet:N", sort=panels, title=None, header=heads(panels, inner, name))
     return theme.style(chart.facet(facet_by, columns=across, spacing=24), datasets)
+
+
+def _with_looks(data: pl.DataFrame, known: Sequence[str]) -> pl.DataFrame:
+    """Band and points carry their look as data: a scale of their own would take the legend from the lines."""
+    return data.with_columns(as_labels(data["group"])).with_columns(
+        pl.col("group").replace_strict(dealt(known, looks)).alias(look)
+        for look, looks in (("tint", theme.PALETTE), ("shape", theme.SHAPES))
+    )
+
+
+def _by_group(
+    marks: tuple[alt.Chart, alt.Chart, alt.Chart, alt.Chart], names: list[str], known: Sequence[str], key: alt.Legend
+) -> tuple[alt.Chart, alt.Chart, alt.Chart, alt.Chart]:
+    """Lines, band, bars and points, each in the look of its group."""
+    lines, band, bars, points = marks
+    colours, dashes = (scale_of(names, dealt(known, looks)) for looks in (theme.PALETTE, theme.DASHES))
+    lines = lines.encode(
+        color=alt.Color("group:N", legend=key, scale=colours),
+        strokeDash=alt.StrokeDash("group:N", legend=key, scale=dashes),
+    )
+    fill = alt.Fill("tint:N", scale=None, legend=None)
+    band, bars = band.encode(fill=fill), bars.encode(stroke=alt.Stroke("tint:N", scale=None, legend=None))
+    return lines, band, bars, points.encode(fill=fill, shape=alt.Shape("shape:N", scale=None, legend=None))
 
 
 def _alone(data: pl.DataFrame) -> pl.Expr:

@@ -145,7 +145,7 @@ def _ranked_before(numbers: bytes) -> FloatArray:
 
 
 def _correlation(first: FloatArray, second: FloatArray) -> float | None:
-    if len(first) < FEWEST or np.ptp(first) == 0 or np.ptp(second) == 0:
+    if len(first) < FEWEST or first.max() == first.min() or second.max() == second.min():
         return None
     both = np.stack([first, second])
     both -= both.mean(axis=1, keepdims=True)

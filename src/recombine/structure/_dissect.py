@@ -255,16 +255,7 @@ def dissect(
         result = rc.dissect(network, problems_of_one_rule, problems_of_the_other)
         result.verdict                                     # examples/dissect_model.py is a whole one
     """
-    given = (target, other, *others)
-    labels = tuple(names) if names is not None else _names(given)
-    if len(labels) != len(given) or (learn is not None and len(learn) != len(given)):
-        raise InputError(f"give one name and one set of problems to learn for each of {len(given)} subroutines.")
-    if len(set(labels)) != len(labels):
-        raise InputError("a dissection needs two or more subroutines, each with its own name.")
-    parts = [
-        Subroutine.of(name, asked, None if learn is None else learn[i], seed)
-        for i, (name, asked) in enumerate(zip(labels, given, strict=True))
-    ]
+    parts = _asked((target, other, *others), names, learn, seed)
     check_network(model)
     parts = [subroutine_of_classes(part) for part in parts]
     protocol = protocol or Protocol(settings=grid(starts=STARTS, choices=depths(model), penalties=PENALTIES))
@@ -275,12 +266,7 @@ def dissect(
     here = placed(model, device)
     try_network(here, parts, problems)
     trained = Network(0, "trained", here)
-    row = gated(trained, parts, problems, protocol.gate)
-    if not row["gated"]:
-        raise InputError(
-            f"the model answers {row['accuracy']:.1%} of {'its own' if whole is not None else 'the'} problems and is "
-            f"not dissected at {protocol.gate:.0%} or below: train it further, or lower the protocol's gate."
-        )
+    _refuse_below(protocol.gate, gated(trained, parts, problems, protocol.gate), whole is not None)
     networks, drawn = [trained], list[str]()
     if controls:
         other_one = untrained(fresh if fresh is not None else here, seed, drawn)
@@ -297,6 +283,30 @@ def dissect(
     notes = {"drawn_by_spread": drawn, "untrained weights": weights, "repeated": repeated}
     findings = replace(findings, masks=masks, notes=findings.notes | notes)
     return Dissection(tuple(part.name for part in parts), protocol, findings)
+
+
+def _asked(
+    given: Sequence[Any], names: Sequence[str] | None, learn: Sequence[Any] | None, seed: int
+) -> list[Subroutine]:
+    """The subroutines, each with its name and what masks learn on."""
+    labels = tuple(names) if names is not None else _names(given)
+    if len(labels) != len(given) or (learn is not None and len(learn) != len(given)):
+        raise InputError(f"give one name and one set of problems to learn for each of {len(given)} subroutines.")
+    if len(set(labels)) != len(labels):
+        raise InputError("a dissection needs two or more subroutines, each with its own name.")
+    return [
+        Subroutine.of(name, asked, None if learn is None else learn[i], seed)
+        for i, (name, asked) in enumerate(zip(labels, given, strict=True))
+    ]
+
+
+def _refuse_below(gate: float, row: Mapping[str, Any], own: bool) -> None:
+    """A model that does its task no better than the gate has nothing to be taken apart. ``own``: its task was given."""
+    if not row["gated"]:
+        raise InputError(
+            f"the model answers {row['accuracy']:.1%} of {'its own' if own else 'the'} problems and is "
+            f"not dissected at {gate:.0%} or below: train it further, or lower the protocol's gate."
+        )
 
 
 def _names(given: Sequence[Any]) -> tuple[str, ...]:

@@ -14,7 +14,7 @@ the correlation of these means.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from functools import partial
 from itertools import combinations, combinations_with_replacement
@@ -132,8 +132,25 @@ def _pseudo(
     return rows
 
 
+@dataclass(frozen=True)
+class _Rows(Mapping[str, FloatArray]):
+    """Some rows of columns, each taken when it is asked for: a figure reads three of twenty."""
+
+    columns: Columns
+    rows: NDArray[np.int64]
+
+    def __getitem__(self, name: str) -> FloatArray:
+        return self.columns[name][self.rows]
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self.columns)
+
+    def __len__(self) -> int:
+        return len(self.columns)
+
+
 def _of_rows(statistic: Statistic, columns: Columns, lens: str, rows: NDArray[np.int64]) -> float | None:
-    return statistic({name: of[rows] for name, of in columns.items()}, lens)
+    return statistic(_Rows(columns, rows), lens)
 
 
 def _elsewhere(values: pl.DataFrame, half: list[str]) -> pl.DataFrame:
@@ -182,8 +199,9 @@ def _columns(networks: pl.DataFrame) -> Columns:
 
 def _known(networks: Columns, *names: str) -> Columns:
     """The networks that have a value of every one of these columns, and an error."""
-    known = np.isfinite([networks[name] for name in (*names, "error")]).all(0)
-    return {name: networks[name][known] for name in (*names, "error")}
+    asked = {name: networks[name] for name in (*names, "error")}
+    known = np.isfinite(list(asked.values())).all(0)
+    return asked if known.all() else {name: of[known] for name, of in asked.items()}
 
 
 def _rho(networks: Columns, lens: str) -> float | None:

@@ -16,7 +16,7 @@ from recombine.runs import StoredRun
 from recombine.runs.training import Measured, TrainingRun
 from recombine.studies.study import Scale, Setting
 from recombine.studies.tables import beside, last
-from recombine.studies.together.splits import REGULAR, SPLITS
+from recombine.studies.together.splits import REGULAR, SPLITS, seen_in
 from recombine.studies.verification import EARLY
 from recombine.tasks import Draws
 from recombine.tasks.draws import key
@@ -54,7 +54,7 @@ class Size:
     steps: int
     examples: int
     epochs: int
-    splits: tuple[str, ...] = tuple(SPLITS)
+    splits: tuple[str, ...] = SPLITS
     shown: int = 10
     """Splits that show levels equally often, and as many that do not."""
 
@@ -71,7 +71,7 @@ def settings(size: Size, members: int | None) -> dict[str, Setting]:
     found = {}
     for task, split in product(TASKS, size.splits):
         made = design(members or size.members, f"{task} {split}")
-        run = _run(TASKS[task](**SPLITS[split]), size, made, key("together", task, split) % 2**31)
+        run = _run(TASKS[task](**seen_in(split)), size, made, key("together", task, split) % 2**31)
         found[f"{task}-{split}"] = Setting(run, {"task": task, "split": split, **made})
     return found
 

@@ -19,6 +19,9 @@ COUNTS, DETERMINED = (20, 30, 45), (0.1, 0.5, 1.0)
 NEAR = 0.05
 """How far the determined share of a drawn split may lie from the one that is stated."""
 Pairs = tuple[tuple[int, int], ...]
+REGULAR = ("0", "05", "02468", "02", "01", "012", "01247")
+DRAWN = {f"r{count}-{100 * share:.0f}": (count, share) for count in COUNTS for share in DETERMINED}
+SPLITS = (*REGULAR, *DRAWN)
 
 
 class Seen(TypedDict, total=False):
@@ -26,6 +29,12 @@ class Seen(TypedDict, total=False):
 
     offsets: tuple[int, ...]
     pairs: Pairs
+
+
+@cache
+def seen_in(split: str) -> Seen:
+    """What a split shows, by its name; drawn when it is first asked for, since some draws take long."""
+    return {"pairs": drawn(*DRAWN[split])} if split in DRAWN else {"offsets": tuple(map(int, split))}
 
 
 def drawn(count: int, determined: float, seed: int = 0) -> Pairs:
@@ -37,12 +46,14 @@ def drawn(count: int, determined: float, seed: int = 0) -> Pairs:
     while True:
         groups = int(rng.integers(1, LEVELS)) if determined < 1 else 1
         first, second = rng.integers(groups, size=(2, LEVELS))
-        if len(np.unique(first)) < groups or len(np.unique(second)) < groups:
+        sizes, others = (np.bincount(side, minlength=groups) for side in (first, second))
+        if not (sizes.all() and others.all()):
             continue
-        inside = rng.permutation(np.argwhere(first[:, None] == second[None, :]))
-        share = (len(inside) - count) / (LEVELS**2 - count)
+        order = rng.permutation(int(sizes @ others))
+        share = (len(order) - count) / (LEVELS**2 - count)
         if share < 0 or abs(share - determined) > NEAR or 2 * LEVELS - groups > count:
             continue
+        inside = np.argwhere(first[:, None] == second[None, :])[order]
         joins = _forest(inside)
         seen = np.concatenate([inside[joins], inside[~joins]])[:count]
         return tuple(sorted((int(a), int(b)) for a, b in seen))
@@ -73,7 +84,7 @@ def times(pairs: Iterable[tuple[int, int]]) -> np.typing.NDArray[np.int64]:
 @cache
 def unevenness() -> dict[str, float]:
     """Of every split the standard deviation of how often it shows a level; 0 of regular ones."""
-    shown = {name: seen.get("pairs") for name, seen in SPLITS.items()}
+    shown = {name: seen_in(name).get("pairs") for name in SPLITS}
     return {name: float(times(pairs).std()) if pairs else 0.0 for name, pairs in shown.items()}
 
 
@@ -101,11 +112,4 @@ def distances() -> dict[str, float]:
     """`distance` of every split."""
     grid = [(a, b) for a in range(LEVELS) for b in range(LEVELS)]
     return {name: distance(seen.get("pairs") or [(a, b) for a, b in grid if (b - a) % LEVELS in seen["offsets"]])
-            for name, seen in SPLITS.items()}  # fmt: skip
-
-
-REGULAR = ("0", "05", "02468", "02", "01", "012", "01247")
-SPLITS: dict[str, Seen] = {
-    **{name: {"offsets": tuple(map(int, name))} for name in REGULAR},
-    **{f"r{count}-{100 * share:.0f}": {"pairs": drawn(count, share)} for count in COUNTS for share in DETERMINED},
-}
+            for name, seen in ((name, seen_in(name)) for name in SPLITS)}  # fmt: skip
