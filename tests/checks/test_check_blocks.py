@@ -85,7 +85,7 @@ def test_a_plan_is_for_one_new_day_whose_shift_is_estimated_with_it():
     before = ((asked @ np.linalg.pinv(known.T @ known)) * asked).sum(axis=1)
     assert plan.before == pytest.approx(plan.noise * np.sqrt(before.mean()))
     # However many are collected, the other days are known by their own rows: the mean of each to 1 / its rows.
-    few = check(days, NAMES, target="y", draws=9, blocks="day", purpose=Purpose(error=0.01)).plan
+    few = check(days, NAMES, target="y", draws=9, blocks="day", purpose=Purpose(error=0.01, noise=plan.noise)).plan
     assert few.floor == pytest.approx(few.noise * np.sqrt((1 / np.bincount(day)).sum()) / 6)
     assert (few.enough, len(few.cells)) == (False, 0)
     assert "out of reach" in few.words

@@ -3,9 +3,10 @@
     F = gain / m,  m = Σ P_ii v_i,  with  m² / Σ P_ij² v_i v_j  and  m² / Σ_g (Σ_{i in g} P_ii v_i)² / f_g  freedom
 
 (Box 1954; Brunner, Dette and Munk 1997). P projects on what is tested; v is the noise of a combination's rows, pooled
-over those that share its level of a factor, or its own, from f_g degrees of freedom. Asked only where these noises
-differ (Bartlett 1937), as shares of the mean too: of few rows each v is a guess, which costs power, and noise in
-proportion to the mean does little harm.
+over those that share its level of a factor, or its own, from f_g degrees of freedom. That is asked only where these
+noises differ (Bartlett 1937), as shares of the mean too: of few rows each v is a guess, which costs power. Noise that
+goes along the answer, of which few rows tell more, is always asked of: its p-value is a mean over how much it may do so
+(`along`), v from all degrees of freedom.
 """
 
 from __future__ import annotations
@@ -17,7 +18,10 @@ import numpy as np
 from scipy.special import chdtrc, fdtrc
 
 from recombine.checks.exact.modular import Floats, Ints
+from recombine.checks.rules.along import Along
 
+LIKELY = 0.02
+"""How likely it has to be that noise goes along the answer so much for that to be asked of."""
 DIFFER = 0.01
 """p-value below which noises are taken to differ."""
 
@@ -30,6 +34,8 @@ class Noise:
     freedom: Floats
     codes: Ints
     mean: Floats
+    fit: Floats
+    """What effects add up to."""
 
     def of_level(self, k: int, level: int) -> tuple[float, float] | None:
         """The same of all combinations of a level together; None where it has no repeated rows."""
@@ -44,8 +50,8 @@ class Noise:
 
 
 def unequal(gain: float, basis: Floats, without: bool, noise: Noise) -> float:
-    """The largest p-value of a gain if noise differs between groups that it is seen to differ between, 0 where there
-    are none. ``basis``: orthonormal columns of what is tested, or of all else (``without``)."""
+    """The largest p-value of a gain if noise goes along the answer, or differs between groups that it is seen to differ
+    between; 0 where neither can be told. ``basis``: orthonormal columns of what is tested, or else (``without``)."""
     own = (basis**2).sum(axis=1)
 
     def squares(v: Floats) -> float:
@@ -59,7 +65,7 @@ def at_most(gain: float, own: Callable[[], Floats], squares: Callable[[Floats], 
     """The same where no basis is at hand: ``own`` gives P_ii, and ``squares`` of noises v gives Σ P_ij² v_i v_j."""
     size = noise.mean**2
     relative = noise.squares / np.maximum(size, 1e-12 * size.max(initial=1e-300))
-    largest = 0.0
+    largest = _along(gain, own, squares, noise)
     for group in noise.groups():
         freedom, sums, shares = (_sums(group, values) for values in (noise.freedom, noise.squares, relative))
         told = freedom > 1e-9
@@ -74,6 +80,20 @@ def at_most(gain: float, own: Callable[[], Floats], squares: Callable[[Floats], 
         effects = max((mean**2 - few * spread) / (square - few * spread), 1.0)
         largest = max(largest, float(fdtrc(effects, mean**2 / spread, gain / mean)))
     return largest
+
+
+def _along(gain: float, own: Callable[[], Floats], squares: Callable[[Floats], float], noise: Noise) -> float:
+    """p-value of a gain if noise goes along the answer."""
+    if (along := Along.of(noise.fit, noise.squares, noise.freedom)) is None:
+        return 0.0
+    freedom, place = float(noise.freedom.sum()), along.place(noise.fit)
+    each, total, shares = float(noise.squares.sum()) / freedom, 0.0, own()
+    told = np.flatnonzero(along.likely >= LIKELY)
+    for i in told:
+        v = each * along.variance(int(i), place)
+        mean = float(v @ shares)
+        total += along.likely[i] * float(fdtrc(mean**2 / squares(v), freedom, gain / mean))
+    return total / float(along.likely[told].sum())
 
 
 def _sums(group: Ints, values: Floats) -> Floats:

@@ -32,6 +32,7 @@ from recombine.checks.asked.query import Query
 from recombine.checks.columns.anew import alike_in_logs, numbered_anew
 from recombine.checks.columns.in_blocks import parted, pieces
 from recombine.checks.columns.measured import as_numbers
+from recombine.checks.columns.nests import indicators, means_of_parts, nests_of, of_levels
 from recombine.checks.columns.steady import steady
 from recombine.checks.columns.taken_off import stretched
 from recombine.checks.columns.unshown import Unshown, unshown
@@ -48,7 +49,6 @@ from recombine.support import times
 from recombine.support.pasted import hint
 from recombine.support.table import Table, Target
 
-Estimated = NDArray[np.floating[Any]]
 LARGEST = 30_000_000
 """Rows × effects up to which shifts are estimated."""
 
@@ -187,15 +187,20 @@ class Shifts:
                 f"a plan is for one new {self.name}, and each lies in one {level}: plan for the rows of one {level}, "
                 "or without blocks."
             )
-        there = known.members.contains(self.codes)
-        rows = np.hstack([features(self.codes[there]), self.columns_of[there], np.zeros((int(there.sum()), 1))])
 
         def beside(x: Floats, known: float, new: float) -> Floats:
             return np.hstack([x, np.tile([*(known * self.average), new], (len(x), 1))])
 
         share = 1 / (self.blocks + 1)
-        information: Floats = np.asarray((rows * self.counts[there, None]).T @ rows, dtype=np.float64)
+        information = self.information(features, known, np.ones(len(self.codes)))
         return information, beside(pool, 0, 1), beside(asked, 1, 0), beside(asked, 1 - share, share)
+
+    def information(self, features: Callable[[Codes], Floats], known: Identifiability, weights: Floats) -> Floats:
+        """Of the training rows, beside a column of the new block; a row counts by its weight."""
+        there = known.members.contains(self.codes)
+        rows = np.hstack([features(self.codes[there]), self.columns_of[there], np.zeros((int(there.sum()), 1))])
+        counts = self.counts * weights
+        return np.asarray((rows * counts[there, None]).T @ rows, dtype=np.float64)
 
     def new_row(self, blocks: float) -> float:
         """How far a row of a further block is off by its shift, that of an average of so many being known."""
@@ -237,13 +242,13 @@ def without_shifts(
     train = replace(train, codes=train.codes[~alone], counts=train.counts[~alone], target=target, weight=own)
     use = target.count > 0
     codes = train.codes[use].astype(np.int64)
-    blocks, nests = codes[:, held:], _nests(codes, held)
+    blocks, nests = codes[:, held:], nests_of(codes, held)
     distinct_blocks, first = np.unique(blocks, axis=0, return_index=True)
     part = np.unique(codes[first][:, sorted({k for nest in nests for k in nest})], axis=0, return_inverse=True)[
         1
     ].ravel()
     known = Identifiability(np.unique(codes[:, :held], axis=0), space.shape, order, curves_of(space, codes, numbers))
-    x, shift = known.rows.floats(codes[:, :held]), _indicators(blocks, blocks, codes, nests)
+    x, shift = known.rows.floats(codes[:, :held]), indicators(blocks, blocks, codes, nests)
     if len(x) * (x.shape[1] + shift.shape[1]) > LARGEST:
         raise InputError(f"the table is too large to estimate the shifts of {', '.join(columns)}.")
     both, rank = np.hstack([x, shift]), int(np.linalg.matrix_rank(np.hstack([x, shift])))
@@ -263,8 +268,8 @@ def without_shifts(
     worth = worth_in(both, target.of(use))
     weight = np.sqrt(worth)
     beta = np.linalg.lstsq(both * weight[:, None], target.mean[use] * weight, rcond=None)[0]
-    distinct = _indicators(distinct_blocks, blocks, codes, nests)
-    found, middle = distinct @ beta[x.shape[1] :], _means(distinct, part)
+    distinct = indicators(distinct_blocks, blocks, codes, nests)
+    found, middle = distinct @ beta[x.shape[1] :], means_of_parts(distinct, part)
     usual = middle @ beta[x.shape[1] :]
     of_row = {tuple(b): i for i, b in enumerate(distinct_blocks.tolist())}
     fit = x @ beta[: x.shape[1]] + usual[[of_row[tuple(b)] for b in blocks.tolist()]]
@@ -296,7 +301,7 @@ def without_shifts(
         target.count[use], distinct.mean(axis=0),
         tuple(space.names[k] for k in sorted({k for nest in nests for k in nest})),
         tuple(name for name, nest in zip(columns, nests, strict=True) if nest), parts,
-        _of_levels(blocks, codes, nests, beta[x.shape[1] :], known_from, left),
+        of_levels(blocks, codes, nests, beta[x.shape[1] :], known_from, left),
         tuple(anew), tuple(multiplying),
         () if any(nests) or inside else _steady(train.space, codes, held, x, target.of(use), cut), without,
     )  # fmt: skip
@@ -372,54 +377,6 @@ def _told_apart(table: Table, columns: Sequence[str], inside: Mapping[str, str])
         at, k = len(table.space) - len(columns) + list(columns).index(name), table.space.names.index(factor)
         codes[:, at] = codes[:, at] * table.space.shape[k] + codes[:, k]
     return replace(table, codes=codes) if inside else table
-
-
-def _nests(codes: Ints, held: int) -> list[tuple[int, ...]]:
-    """Of each column of blocks, the factors in one level of which every block lies, several blocks in some."""
-    found = []
-    for block in codes[:, held:].T:
-        value = np.unique(block, return_inverse=True)[1].ravel()
-        first = np.unique(value, return_index=True)[1]
-        nest = [k for k in range(held) if np.ptp(codes[:, k]) and (codes[first, k][value] == codes[:, k]).all()]
-        several = len(np.unique(codes[first][:, nest], axis=0)) < len(first)
-        found.append(tuple(nest) if several else ())
-    return found
-
-
-def _indicators(asked: Ints, blocks: Ints, codes: Ints, nests: Sequence[tuple[int, ...]]) -> Floats:
-    """Columns of blocks; of those in one level of a factor less the average of that level."""
-    columns = []
-    for k, nest in enumerate(nests):
-        values, first = np.unique(blocks[:, k], return_index=True)
-        own = np.eye(len(values))
-        if nest:
-            own -= _means(own, np.unique(codes[first][:, nest], axis=0, return_inverse=True)[1].ravel())
-        columns.append(own[np.searchsorted(values, asked[:, k])])
-    return np.hstack(columns)
-
-
-def _of_levels(
-    blocks: Ints, codes: Ints, nests: Sequence[tuple[int, ...]], shifts: Estimated, known_from: Estimated, noise: float
-) -> float:
-    """Variance that blocks in levels of factors leave to the mean of a level, added up over their columns.
-    ``known_from``: the rows that each shift is estimated from; ``noise``: the variance of these."""
-    total, at = 0.0, 0
-    for k, nest in enumerate(nests):
-        first = np.unique(blocks[:, k], return_index=True)[1]
-        many, own = len(first), slice(at, at + len(first))
-        at += many
-        if nest:
-            inside = np.bincount(np.unique(codes[first][:, nest], axis=0, return_inverse=True)[1].ravel())
-            off = _indicators(blocks[first][:, [k]], blocks[:, [k]], codes, [nest])
-            square = float(((off @ shifts[own]) ** 2).sum() - noise * ((off @ known_from[own]) ** 2).sum())
-            total += max(0.0, square) / (many - len(inside)) * float((1 / inside).mean())
-    return total
-
-
-def _means(rows: Floats, part: Ints) -> Floats:
-    """Of each row, the mean of its part."""
-    member = np.eye(int(part.max()) + 1)[part]
-    return np.asarray(member @ (member.T @ rows / member.sum(axis=0)[:, None]))
 
 
 def _pooled(table: Table, target: Target | None, taken: Floats, space: FactorSpace) -> Table:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -92,8 +93,8 @@ def plan_rows(
     nothing = np.zeros(0, dtype=np.int64)
     start = choose(before, x[:0], now, np.ones(0), 0, first=nothing) if known.rank == whole.rank else None
     fresh = _fresh(known, pool, asked) if distinct else None
-    scattered = None if by.uneven is None else _scattered(by.uneven, known, counts, whole, before, x, pool, ask)
-    start = start if scattered is None or start is None else scattered.judged(start)
+    scattered = None if by.uneven is None else _scattered(by.uneven, known, counts, whole, before, x, pool, ask, shifts)
+    start = start if scattered is None or start is None else replace(scattered, asked=now).judged(start)
     fewest, lowest, bound = None, None, 0.0
     if untold:
         chosen, enough = choose(before, x, ask, np.ones(len(x)), len(begin), first=begin), False
@@ -177,11 +178,15 @@ def _fresh(known: Identifiability, pool: Codes, asked: Codes) -> NDArray[np.bool
 
 def _scattered(
     uneven: Uneven, known: Identifiability, counts: Ints | Floats, whole: Identifiability, before: Floats, x: Floats,
-    pool: Codes, ask: Floats,
+    pool: Codes, ask: Floats, shifts: Shifts | None,
 ) -> Scattered:  # fmt: skip
     """What rows of the pool give where they scatter unlike."""
-    seen = uneven.of_rows(known.codes)
-    noisy, told = (_information(known, counts * v, x.shape[1], whole) for v in (seen, 1 / seen))
+    if shifts is None:
+        seen = uneven.of_rows(known.codes)
+        noisy, told = (_information(known, counts * v, x.shape[1], whole) for v in (seen, 1 / seen))
+    else:
+        seen = uneven.of_rows(shifts.codes)
+        noisy, told = (shifts.information(lambda codes: features(whole, codes), known, v) for v in (seen, 1 / seen))
     return Scattered(before, noisy, told, x, uneven.of_rows(pool), ask)
 
 
@@ -196,6 +201,8 @@ def _reaching(
     if start is not None and start.worst <= most * NEARLY:
         return start, 0, None
     least = float(floor(before, x, ask).max(initial=0.0))
+    if scattered is not None:
+        least = max(least, float(floor(*scattered.weighted, ask).max(initial=0.0)))
     if least > most * NEARLY:
         return start or choose(before, x, ask, one, len(first), first=first), 0, least
     if scattered is None:

@@ -103,7 +103,7 @@ def _numbers(
     if not noise:
         return Reckoned(scale=None if scale is None else scale.name)
     if scale is None:
-        judged = target is not None and error is not None and not given and shifts is None
+        judged = target is not None and error is not None and not given
         uneven = Uneven.of(known, target) if target is not None and judged else None
         return Reckoned(noise, free, rule, "answer", uneven=uneven)
     if shifts is not None and error is not None:
