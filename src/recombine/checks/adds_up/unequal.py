@@ -93,7 +93,7 @@ def _along(gain: float, own: Callable[[], Floats], squares: Callable[[Floats], f
         v = each * along.variance(int(i), place)
         mean = float(v @ shares)
         total += along.likely[i] * float(fdtrc(mean**2 / squares(v), freedom, gain / mean))
-    return total / float(along.likely[told].sum())
+    return float(total / along.likely[told].sum())
 
 
 def _sums(group: Ints, values: Floats) -> Floats:

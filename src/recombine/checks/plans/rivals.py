@@ -78,7 +78,7 @@ def _beside(known: Identifiability, target: Target, scale: Scale) -> float:
     use = target.count > 0
     x, mean, count = known.rows.floats(known.codes[use]), target.mean[use], target.count[use].astype(np.float64)
     spread, root = float(target.spread.sum()), np.sqrt(count)
-    beta = np.linalg.lstsq(x * root[:, None], scale.forth(mean) * root, rcond=None)[0]
+    beta: Floats = np.asarray(np.linalg.lstsq(x * root[:, None], scale.forth(mean) * root, rcond=None)[0])
 
     def left(beta: Floats) -> float:
         return float((count * (mean - scale.back(x @ beta)) ** 2).sum())
@@ -88,10 +88,10 @@ def _beside(known: Identifiability, target: Target, scale: Scale) -> float:
         place = x @ beta
         slope = (scale.back(place + SMALL) - scale.back(place - SMALL)) / (2 * SMALL)
         step = np.linalg.lstsq(x * (root * slope)[:, None], (mean - scale.back(place)) * root, rcond=1e-9)[0]
-        tried = [(left(beta + part * step), part) for part in (1.0, 0.5, 0.1)]
+        tried = [(left(np.asarray(beta + part * step, dtype=np.float64)), part) for part in (1.0, 0.5, 0.1)]
         best, part = min(tried)
         if not best < now * (1 - 1e-6):
             break
-        beta, now = beta + part * step, best
+        beta, now = np.asarray(beta + part * step, dtype=np.float64), best
     freedom = int(target.count.sum()) - known.rank
     return -freedom / 2 * math.log(now + spread) if now + spread > 0 else math.inf
