@@ -150,13 +150,13 @@ def _charged(contest: Contest) -> tuple[list[Floats], float | None, float | None
     """Losses of each rule, charged for having been chosen where they are few answers right or wrong, and, beside a log
     loss, the shares wrong of the rule that won and of the commonest class."""
     firsts, truth, losses, seen = np.array(contest.firsts), contest.truth, contest.losses, contest.cells.answers
-    wrong = same = None
+    by, wrong, same = (contest.lost, contest.after_all), None, None
     if contest.rates:
-        losses = charged_for(losses, losses, contest.best, firsts, truth, contest.worth, seen, contest.lost)
+        losses = charged_for(losses, losses, contest.best, firsts, truth, contest.worth, seen, *by)
     elif contest.metric == "log loss":
         beside = [losses_of(truth, answers, "error rate") for answers in contest.said]
         told, worth = contest.told_apart, contest.worth
-        charged = charged_for(beside, told, contest.best, firsts, truth, worth, seen, contest.lost)
+        charged = charged_for(beside, told, contest.best, firsts, truth, worth, seen, *by)
         wrong, same = float(charged[contest.best].mean()), float(charged[0].mean())
     return [loss * factor for loss, factor in zip(losses, contest.nearer, strict=True)], wrong, same
 

@@ -12,6 +12,7 @@ rule that is good often does not.
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 
 import numpy as np
@@ -50,6 +51,13 @@ def by_chance(cells: Cells, order: int = 1) -> float:
         found = (_between(block, codes, answers).reshape(deals + 1, -1).sum(axis=1) for block in blocks)
         told = np.max([_standing(one) for one in found], axis=0)
     return _as_far(told)
+
+
+def after_all(chance: float) -> float:
+    """How likely, at least, nothing acts where levels differ so that they would this seldom by chance, if either was as
+    likely beforehand: b / (1 + b) with b = −e p log p (Sellke, Bayarri and Berger 2001)."""
+    odds = -math.e * chance * math.log(chance) if 0 < chance < 1 / math.e else float(chance > 0)
+    return odds / (1 + odds)
 
 
 def all_alike(cells: Cells) -> float:
