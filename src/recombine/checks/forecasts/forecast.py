@@ -67,6 +67,9 @@ FEWEST_CELLS, MOST_NUMBERS = 2_000, 4_000_000
 """Cells that are used in any case; cells × effects above which no more are."""
 NEXT_TO_NOTHING = 0.002
 """Share of a loss by which another rule's is lower that is of no use, however many rows tell it from chance."""
+LEFT_OUT = 1.5
+"""How many times fewer answers tell a share wrong as well as those left out: these have made the fits by which each
+other one is right or wrong, so that the share varies more than by as many coins."""
 ASSUMED = {1: "additive", 2: "pairs"}
 """The rule that “determined” rests on, by the order of effects."""
 
@@ -119,7 +122,8 @@ def _expected(contest: Contest, assumed: int, rng: np.random.Generator) -> Forec
     if metric == "rmse":
         losses = [loss * _raised(middle, losses[best]) for loss in losses]
     if contest.rates:
-        low, high = share_of(float(losses[best].mean()), min(stood, contest.few), will)
+        known = min(stood, contest.few) / (LEFT_OUT if best else 1)  # the constant is told by all seen cells
+        low, high = share_of(float(losses[best].mean()), max(1, round(known)), will)
     named = _rule_errors(contest, losses, assumed, _one_answer(contest, losses))
     many = many_rows(contest.seen[best], winner, cells, contest.firsts, contest.asked, contest.sure)
     error, still = named[best].error, contest.alone or (contest.rates and not best)  # told by no draw
