@@ -70,7 +70,9 @@ def test_no_choice_is_charged_beyond_a_guess():
 
 
 def test_of_a_rule_that_is_chosen_since_levels_differ_that_may_be_chance_is_charged():
-    assert [after_all(p) for p in (0.001, 0.05, 0.5, 1.0)] == pytest.approx([0.0184, 0.2894, 0.5, 0.5], abs=1e-4)
+    cells = one_row(grid(5, 4), (5, 4), grid(5, 4)[:, 0] % 2)  # of 999 deals and the answers themselves
+    told = [after_all(cells, p) for p in (0.001, 0.002, 0.051, 0.5, 1.0)]
+    assert told == pytest.approx([0, 0.0184, 0.2894, 0.5, 0.5], abs=1e-4)
     seen = np.eye(2)[[0] * 9 + [1] * 9]
     wrong = [np.ones(6), np.tile([1.0, 0, 0], 2)]
     for likely, told in ((0.0, 1 / 3), (0.3, 0.7 / 3 + 0.3 * 0.5), (1.0, 0.5)):  # no half would choose the constant

@@ -159,7 +159,7 @@ class Contest:
     @property
     def after_all(self) -> float:
         """How likely nothing acts though levels differ, where that is why one answer for all is not chosen."""
-        return after_all(self.by_chance) if 0 in self.lost else 0.0
+        return after_all(self.cells, self.by_chance) if 0 in self.lost else 0.0
 
     @cached_property
     def best(self) -> int:
