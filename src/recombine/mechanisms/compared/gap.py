@@ -49,9 +49,10 @@ class Gap:
         beyond = np.where(np.abs(error - noise) < NOTHING, 0.0, error - noise)
         width = average(answers, over, (1.0, beyond, away), (-1.0, beyond, at)).within(-most, most)
         there = float(noise[away].mean()) if away.any() else 0.0
-        most_noise = float(_noise(answers, comparison, lucky=True)[away].mean()) if away.any() else 0.0
+        might = _noise(answers, comparison, lucky=True) if answers.classes is not None else noise
+        most_noise = float(might[away].mean()) if away.any() else 0.0
         lost = min(most_noise, comparison.reached(answers, away), float(error[:, away].mean())) if away.any() else 0.0
-        excess = average(answers, over, (1.0, beyond + (there - lost), away))
+        excess = average(answers, over, (1.0, error - might + (most_noise - lost), away))
         doubt = _most_noise(answers, comparison) - lost if away.any() and lost > 0 else 0.0
         doubt = min(doubt, comparison.reached(answers, away) - lost, excess.mean) if doubt > 0 else 0.0
         return cls(seen, unseen, width, noise, beyond, lost, excess, max(0.0, doubt))

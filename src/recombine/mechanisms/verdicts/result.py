@@ -290,10 +290,11 @@ class MeasureResult(Result):
 
     def outputs_frame(self) -> pl.DataFrame:
         """One row an output, where an answer has several: its verdict by itself, errors on seen and unseen combinations
-        and the gap, with their intervals, and what simple rules cost on the same unseen rows."""
+        and the gap, with their intervals, what simple rules cost on the same unseen rows, the mechanisms that are
+        named of it and the levels that stand out."""
         import polars as pl
 
-        texts = {"output": pl.Int64, "verdict": pl.String, "why": pl.String}
+        texts = {"output": pl.Int64, **dict.fromkeys(("verdict", "mechanisms", "level", "why"), pl.String)}
         names = Output(1, "").to_dict()
         rows = [{name: _plain(value) for name, value in o.to_dict().items()} for o in self.outputs]
         return pl.DataFrame(rows, schema={name: texts.get(name, pl.Float64) for name in names})
