@@ -9,6 +9,8 @@ from pathlib import Path
 
 import pytest
 
+from recombine.mechanisms.verdicts.told_short import LONGEST
+
 ROOT = Path(__file__).parents[2]
 spec = importlib.util.spec_from_file_location("verdicts", ROOT / "benchmarks" / "verdicts.py")
 assert spec is not None
@@ -30,6 +32,7 @@ def test_a_planted_learner_is_judged_for_what_it_is(name: str) -> None:
     planted = verdicts.run(name, 0)
     assert planted.result.verdict in planted.verdicts, planted.result.sentence()
     assert not planted.wrong, planted.result.sentence()
+    assert len(planted.result.sentence()) <= LONGEST, planted.result.sentence()  # It can be read aloud.
     assert name not in SURE or planted.named, planted.result.sentence()
 
 

@@ -49,6 +49,7 @@ class Gap:
         beyond = np.where(np.abs(error - noise) < NOTHING, 0.0, error - noise)
         width = average(answers, over, (1.0, beyond, away), (-1.0, beyond, at)).within(-most, most)
         there = float(noise[away].mean()) if away.any() else 0.0
+        # Of classes, noise that luck hides where seen is taken off row by row, too.
         might = _noise(answers, comparison, lucky=True) if answers.classes is not None else noise
         most_noise = float(might[away].mean()) if away.any() else 0.0
         lost = min(most_noise, comparison.reached(answers, away), float(error[:, away].mean())) if away.any() else 0.0

@@ -234,7 +234,7 @@ def _as_the_rule(comparison: Comparison, noise: float) -> bool:
 def _across(gap: Gap, margin: float, answers: Answers, favoured: ByHeart | None) -> str:
     """That the gap reaches across the margin, and what would tell: intervals narrow with the root of what they are
     over."""
-    start = f"the gap reaches across the margin of {margin:g}, up to which it would count as composing"
+    start = f"the gap reaches across the margin of {margin:g}"
     width = gap.width
     if favoured is not None:
         return f"{start}, and training rows of seen combinations favour them: {favoured.advice}"
@@ -251,9 +251,8 @@ def _across(gap: Gap, margin: float, answers: Answers, favoured: ByHeart | None)
         instead = _instead(answers, gap.beyond.mean(axis=0), times, int(exist)) if times <= MOST_TIMES else ""
         if instead:
             return f"{start}: if it stays where it is, {instead} would tell"
-        few = f"the {exist:,} combinations that these levels have are too few to tell"
-        more = ", take many more rows of each combination" * (noise_within(answers) is not None)
-        return f"{start}: if it stays where it is, {few}; {NAME_IT}{more}, or ask about more levels"
+        more = "take many more rows of each, " * (noise_within(answers) is not None)
+        return f"{start}; all {exist:,} combinations are too few to tell: {more}ask about more levels, or {NAME_IT}"
     if times > MOST_TIMES:
         told = f"it would take more than {MOST_TIMES} times as many {what} to tell"
         return f"{start}: if it stays where it is, {told}; or {NAME_IT}"

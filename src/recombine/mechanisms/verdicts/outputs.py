@@ -121,9 +121,7 @@ def _levels(found: MeasureResult) -> str:
 def worst(outputs: Sequence[Output]) -> int | None:
     """The place of the output with the worst verdict and, of these, the largest gap; none where none is judged. One in
     which there is hardly anything to learn comes last."""
-    order = [
-        (o.nothing, WORST.index(o.verdict), -float(np.nan_to_num(o.gap.mean)), i) for i, o in enumerate(outputs)
-    ]
+    order = [(o.nothing, WORST.index(o.verdict), -float(np.nan_to_num(o.gap.mean)), i) for i, o in enumerate(outputs)]
     return min(order)[3] if any(o.verdict != UNJUDGED for o in outputs) else None
 
 
@@ -154,9 +152,9 @@ def with_outputs(
 
     Who composes as a whole, or may, and not in each output does so in part: where the gap of one is clearly above the
     margin by itself. What is unclear as a whole, and not for what is to be looked at first, is so where one fails."""
-    own = whole.notes if of is None else (f"Output {of + 1}: {note}" for note in whole.notes)
+    own = whole.noted if of is None else (f"Output {of + 1}: {note}" for note in whole.noted)
     output = None if of is None else of + 1
-    result = replace(whole, outputs=tuple(outputs), output=output, notes=(*notes, *own))
+    result = replace(whole, outputs=tuple(outputs), output=output, noted=(*notes, *own))
     told = {"composes": FAILING, "unclear": () if whole.look else ("fails",)}.get(whole.verdict, ())
     if of is not None or not any(o.verdict in told and o.gap.low > whole.settings["margin"] for o in outputs):
         return result
@@ -197,9 +195,7 @@ def _grouped(outputs: Sequence[Output]) -> str:
     if len(said) == 1 and outputs[0].verdict != UNJUDGED:
         every = "both" if len(outputs) == 2 else f"all {len(outputs)}"
         return f"{every} {outputs[0].said[1]}"
-    return "; ".join(
-        f"output{'s' * (len(of) > 1)} {_listed(of)} {words[len(of) > 1]}" for words, of in said.items()
-    )
+    return "; ".join(f"output{'s' * (len(of) > 1)} {_listed(of)} {words[len(of) > 1]}" for words, of in said.items())
 
 
 def _unused_words(outputs: Sequence[Output]) -> str:
