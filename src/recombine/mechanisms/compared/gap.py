@@ -48,7 +48,6 @@ class Gap:
                 noise[mask] *= min(1.0, float(error[:, mask].mean()) / max(float(noise[mask].mean()), 1e-300))
         beyond = np.where(np.abs(error - noise) < NOTHING, 0.0, error - noise)
         width = average(answers, over, (1.0, beyond, away), (-1.0, beyond, at)).within(-most, most)
-        there = float(noise[away].mean()) if away.any() else 0.0
         # Of classes, noise that luck hides where seen is taken off row by row, too.
         might = _noise(answers, comparison, lucky=True) if answers.classes is not None else noise
         most_noise = float(might[away].mean()) if away.any() else 0.0

@@ -65,7 +65,14 @@ def _verdict(result: MeasureResult) -> list[Part]:
     learnt = f"the error on training rows is {share(training_error(result.answers))}{_unless(result)}"
     besides = f"It overfits besides: {learnt}" * (_better_on_training_rows(result) and not result.look)
     if result.verdict == "composes":
-        return [first, Part(_tested(result), WHY), Part(besides, BESIDES), aside, rules, recall]
+        return [
+            first,
+            Part(_tested(result), WHY, short=_tested(result).partition(", if none")[0] + ")" * bool(_tested(result))),
+            Part(besides, BESIDES),
+            aside,
+            rules,
+            recall,
+        ]
     if result.verdict == "overfits":
         return [first, Part(result.why.partition("; ")[2], WHY), aside, rules, recall]
     if result.verdict == "unclear":
@@ -107,7 +114,7 @@ def _numbers(result: MeasureResult, short: bool = False) -> str:
         return f"{error}{ranged(result.seen)} on {rows}, {beyond(result, f'a gap of {ranged(result.gap)}')}"
     gap = f"a gap of {ranged(result.gap)}"
     told = beyond(result, gap)  # That all of it is noise is no mere number.
-    gap = told if told.startswith("all of it") else gap + " beyond the noise" * (max(result.noise) > 0)
+    gap = told if told.startswith("all of it") else gap + f" beyond {_its_noise(result)}" * (max(result.noise) > 0)
     return f"{error}{share(result.seen.mean)} on {rows}, {gap}"
 
 
@@ -146,6 +153,10 @@ def _unless(result: MeasureResult) -> str:
     return "" if known else " (unless test rows are noisier than training rows, which too few rows tell)"
 
 
+def _its_noise(result: MeasureResult) -> str:
+    return "the noise" if unread(result.answers) >= FAR_LESS else "what it leaves of the noise"
+
+
 def beyond(result: MeasureResult, gap: str) -> str:
     """The gap, and the noise that was taken off both errors before they were compared, in words."""
     seen, unseen = result.noise
@@ -155,7 +166,7 @@ def beyond(result: MeasureResult, gap: str) -> str:
         unseen > result.unseen.mean + NOTHING or seen > result.seen.mean + NOTHING
     ):  # It was told from rows of a few combinations.
         return f"beside a noise of {share(unseen)} and {share(seen)}: beyond it, {gap}"
-    noise = "noise" if unread(result.answers) >= FAR_LESS else "what it leaves of the noise"
+    noise = _its_noise(result).removeprefix("the ")
     parts = [
         "all" if of - own <= NOTHING else "nearly all" if share(own) == share(of) else share(own)
         for own, of in ((unseen, result.unseen.mean), (seen, result.seen.mean))
