@@ -8,6 +8,7 @@ import sys
 from pathlib import Path
 
 import pytest
+from everything_said import everything
 
 from recombine.mechanisms.verdicts.told_short import LONGEST
 
@@ -51,4 +52,4 @@ def test_the_committed_table_has_every_learner_and_meets_its_bounds() -> None:
 def test_a_failure_that_the_gap_alone_does_not_show_says_what_does() -> None:
     result = verdicts.run("additive rule", 0).result
     assert (result.verdict, result.gap.low < 0.05) == ("fails", True)
-    assert "The gap reaches across the margin of 0.05, but errors of unseen combinations rank" in result.sentence()
+    assert "The gap reaches across the margin of 0.05, but errors of unseen combinations rank" in everything(result)

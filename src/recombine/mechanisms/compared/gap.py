@@ -48,7 +48,7 @@ class Gap:
                 noise[mask] *= min(1.0, float(error[:, mask].mean()) / max(float(noise[mask].mean()), 1e-300))
         beyond = np.where(np.abs(error - noise) < NOTHING, 0.0, error - noise)
         width = average(answers, over, (1.0, beyond, away), (-1.0, beyond, at)).within(-most, most)
-        # Few rows of seen combinations may hide by luck that there is noise: then it is taken off row by row all the same.
+        # Few rows of seen combinations may hide by luck that there is noise: it is then taken off all the same.
         might = _noise(answers, comparison, lucky=True) if answers.classes is not None else noise
         most_noise = float(might[away].mean()) if away.any() else 0.0
         lost = min(most_noise, comparison.reached(answers, away), float(error[:, away].mean())) if away.any() else 0.0
