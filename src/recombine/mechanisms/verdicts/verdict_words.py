@@ -78,10 +78,10 @@ def _verdict(result: MeasureResult) -> list[Part]:
     if result.verdict == "unclear":
         constant = result.comparison.constant
         cut = "" if constant is None or constant.difference.high < 0 else _cut(result)
-        why = clauses(result.why, LATER * bool(result.look), joint="; ")
-        return [first, *why, Part(besides, BESIDES), aside, rules, recall, Part(cut, BESIDES)]
+        reasons = clauses(result.why, LATER * bool(result.look), joint="; ")
+        return [first, *reasons, Part(besides, BESIDES), aside, rules, recall, Part(cut, BESIDES)]
     named = [f"{e.mechanism} ({e.numbers()})" for e in result.evidence if e.named]
-    brief_ = f"Mechanism: {'; '.join([*named[:1], *result.mechanisms[1:]])}" * bool(named)
+    short = f"Mechanism: {'; '.join([*named[:1], *result.mechanisms[1:]])}" * bool(named)
     how = f"Mechanism: {'; '.join(named)}" if named else (
         f"The other {'one errs' if result.rest[0] == 1 else f'{result.rest[0]:,} err'} by {share(result.rest[1])}, "
         f"seen ones by {share(result.seen.mean)}"
@@ -89,7 +89,7 @@ def _verdict(result: MeasureResult) -> list[Part]:
     )  # fmt: skip
     said = not result.why or result.why == result.answers.without_answer
     part = [] if said else clauses(f"{result.why[0].upper()}{result.why[1:]}", WHY)
-    return [first, Part(besides, BESIDES), aside, rules, recall, *part, Part(how, short=brief_)]
+    return [first, Part(besides, BESIDES), aside, rules, recall, *part, Part(how, short=short)]
 
 
 def _started(result: MeasureResult) -> tuple[str, str]:
