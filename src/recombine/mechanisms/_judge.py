@@ -126,7 +126,7 @@ def judge(
         left_out=missing,
         diverged=int((~case.finite).sum()),
         unfitted=int((case.finite & ~keep).sum()),
-        notes=(*notes, *noted(case), *more),
+        noted=(*notes, *noted(case), *more),
         left_open=undetermined,
         outliers=() if apart is None else tuple(apart.combinations.tolist()),
         bad_levels=() if apart is None else apart.levels,
