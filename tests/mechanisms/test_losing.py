@@ -142,7 +142,7 @@ def test_few_unseen_combinations_leave_much_open_and_two_tell_nothing(tested, ve
     table = {"a": A[kept], "b": B[kept], "y": y[kept], "p": (1.0 * A + B)[kept], "part": part[kept]}
     result = measure_predictions(table, ["a", "b"], target="y", prediction="p", split="part=test")
     assert result.verdict == verdict
-    left = "Only 12 unseen combinations were tested: up to 22% of all others could still fail (95 %, if none "
+    left = "Only 12 unseen combinations were tested: up to 22% of all others could still fail (95 %"
     assert (left in result.sentence()) == (verdict == "composes")
 
 
