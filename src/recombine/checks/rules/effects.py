@@ -268,13 +268,13 @@ class Effects:
             left = _squares(self.y - self.design @ beta)
             freedom = max(len(self.y) - 1 - float(settled.sum()), 1.0)
             sigma2 = 1.0 if known else max(float((left / self.noise).sum()) / freedom, least)
-            moved = np.abs(np.log(np.append(theta, sigma2) / np.append(self.theta, self.sigma2)))
+            moved = max(np.abs(np.log(theta / self.theta)).max(initial=0.0), abs(math.log(sigma2 / self.sigma2)))
             self.theta, self.sigma2, self.settled = theta, sigma2, settled
-            if moved.max() <= STILL:
+            if moved <= STILL:
                 break
         self.freedom = freedom
         """Cells beyond the effects that the data settle."""
-        self.beta: NDArray[np.floating[Any]] = self._solved(normal) if moved.any() else beta
+        self.beta: NDArray[np.floating[Any]] = self._solved(normal) if moved else beta
 
     def _settled(self) -> Floats:
         """Of each block, how many of its effects the data settle."""
@@ -299,7 +299,8 @@ class Effects:
     def _sums(self, values: Floats) -> Floats:
         total = np.zeros(len(values) + 1)
         np.cumsum(values, out=total[1:])
-        return np.asarray(np.diff(total[self._ends]))
+        ends = total[self._ends]
+        return np.asarray(ends[1:] - ends[:-1])
 
     def predict(self, codes: Ints, noise: float | Floats = 1.0) -> tuple[Floats, Floats]:
         """Answers of cells and their standard deviations, an answer's own noise included: so many times the mean of the
