@@ -20,7 +20,6 @@ from recombine.checks.exact.modular import Floats
 
 RIDGE = 1e-6
 """So that separated combinations stay finite."""
-FARTHEST = 30.0
 STEPS, HALVINGS, GRADIENTS = 100, 20, 200
 ROUNDS = 3
 """After which leverages hardly change any more."""
@@ -44,8 +43,7 @@ class Logits:
         beta, none = np.zeros((x.shape[1], shares.shape[1] - 1)), np.zeros((len(x), 1))
 
         def at(beta: Floats) -> tuple[Logits, float]:
-            eta = np.clip(x @ beta, -FARTHEST, FARTHEST)
-            fit = cls(x, counts, softmax(np.hstack([none, eta])))
+            fit = cls(x, counts, softmax(np.hstack([none, x @ beta])))
             told = float((counts[:, None] * xlogy(shares, np.maximum(fit.p, 1e-300))).sum())
             return fit, told - RIDGE / 2 * float((beta**2).sum())
 
