@@ -8,7 +8,7 @@ factor acts. Numbers: effects add up as they are, or their logarithms, log-odds 
 or .6 of them; one row or three, three tenths asked about. Each time: what was recommended, what it erred by (classes:
 share wrong of the planted chances; numbers: over what the planted scale errs by), how often the intervals of the
 forecast and of single answers held, and by what factor (root mean square of its logarithm) the error forecast of one
-answer for all was off.
+answer for all was off; of classes last what share wrong was told.
 """
 
 from __future__ import annotations
@@ -78,6 +78,7 @@ def of_classes(kind: str, seed: int) -> dict[str, object] | None:
     return {
         "rule": told.rule, "rows": rows, "beats": assumed.beats, "held": told.low <= real[0] <= told.high,
         "error": float(1 - p[asked][sure, said.argmax(axis=1)].mean()),
+        "told": told.error if told.metric == "error rate" else told.wrong,
         "off": float(np.log(max(told.constant, SMALL) / max(real[1], SMALL))),
     }  # fmt: skip
 
@@ -137,14 +138,15 @@ def main() -> None:
     given = parser.parse_args()
     seeds = range(given.first, given.first + given.tables)
     lines = ["| classes | tables | one answer for all | additive | pairs | substitution | additive beats one answer | "
-             "share wrong | interval holds | one answer's error off by |", f"|---|{'---:|' * 9}"]  # fmt: skip
+             "share wrong | interval holds | one answer's error off by | told |", f"|---|{'---:|' * 10}"]  # fmt: skip
     for kind in (*map(str, SIZES), "xor", "one factor"):
         found = [one for seed in seeds if (one := of_classes(kind, seed))]
         rules = [
             str(sum(one["rule"] == name for one in found)) for name in ("constant", "additive", "pairs", "substitution")
         ]
         parts = [kind, str(len(found)), *rules, str(sum(bool(one["beats"]) for one in found))]
-        lines.append(f"| {' | '.join([*parts, mean(found, 'error'), mean(found, 'held'), off(found)])} |")
+        parts += [mean(found, "error"), mean(found, "held"), off(found), mean(found, "told")]
+        lines.append(f"| {' | '.join(parts)} |")
     lines += ["", "| numbers | tables | plain | log | log-odds | rank | other rules | error, of answers' spread | "
               "interval holds | ranges hold | one answer's error off by |", f"|---|{'---:|' * 10}"]  # fmt: skip
     for kind in SCALES:

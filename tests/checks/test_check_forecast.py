@@ -219,15 +219,15 @@ def test_of_few_combinations_no_level_is_claimed():
 
 
 def test_no_error_seen_is_not_an_error_of_none():
-    """None wrong of n: the upper end is the share at which n + 1 are right one time in twenty, or what that many draws
-    reach."""
+    """None wrong of as many as two thirds of n: the upper end is the share at which these and one are right one time in
+    twenty, or what that many draws reach."""
     cells = [(a, b) for a in range(6) for b in range(5) if (a + 2 * b) % 4]
     table = {"a": [a for a, _ in cells], "b": [b for _, b in cells]}
     table["y"] = ["big" if a > 2 else "small" for a, _ in cells]
     found = check(table, ["a", "b"], target="y").forecast
     assert (found.error, found.low, found.metric) == (0, 0, "error rate")
     assert found.distinct <= len(cells)
-    assert (1 - found.high) ** (found.distinct + 1) <= 0.05 + 1e-9
+    assert (1 - found.high) ** (round(found.distinct / 1.5) + 1) <= 0.05 + 1e-9
     assert found.high < 0.3
     assert found.to_dict()["high"] == found.high
     assert f"(90 %: 0 % to {100 * found.high:.3g} %)" in found.words

@@ -451,3 +451,18 @@ def test_that_pairs_of_a_smaller_error_are_not_recommended_is_explained_by_what_
         told.add((found.rule, less))
         assert ("effects of pairs only if they are better by a whole one" in found.to_dict()["choice"]) is less
     assert told == {("additive", True), ("additive", False), ("pairs", True)}
+
+
+def test_a_rule_that_is_told_a_larger_error_but_erred_less_where_it_was_tried_is_said_to_have():
+    """Of a dose beyond those of its drug pairs know that they do not know the slope, and sums do not."""
+    sums, scaled, pairs = (
+        RuleError(name, error, 0.9, True, tried)
+        for name, error, tried in [("additive", 0.655, 0.625), ("additive on a log scale", 0.477, 0.443),
+                                   ("pairs", 1.17, 0.565)]
+    )  # fmt: skip
+    said = Forecast("pairs", 1.17, 0.6, 2.2, "rmse", 1.39, 0.2, (sums, scaled, pairs), 12, 12, 7, sums)
+    words = choice(said)
+    assert "on the combinations left out pairs errs by 0.565 (additive 0.625); how much more" in words
+    assert "of sums on several scales that on which the seen answers are likelier" in words  # the other one is lost
+    alike = replace(said, rules=(replace(sums, uncharged=0.565), scaled, pairs))
+    assert "on the combinations left out" not in choice(alike)

@@ -10,7 +10,7 @@ from planted_tables import additive, grid, seen_part
 
 from recombine.checks.forecasts.chosen import charged_for, commonest_wrong
 from recombine.checks.forecasts.contest import draw, hold
-from recombine.checks.forecasts.levels_differ import all_alike, by_chance
+from recombine.checks.forecasts.levels_differ import after_all, all_alike, by_chance
 from recombine.checks.rules.seen_cells import Cells
 
 
@@ -67,6 +67,17 @@ def test_no_choice_is_charged_beyond_a_guess():
         same, chosen = charged_for([one, other], [one, other], best, firsts, truth, [1.0, 1.0], seen)
         assert same.mean() == pytest.approx(0.5)
         assert chosen.mean() == pytest.approx(0.5 if best else other.mean())
+
+
+def test_of_a_rule_that_is_chosen_since_levels_differ_that_may_be_chance_is_charged():
+    cells = one_row(grid(5, 4), (5, 4), grid(5, 4)[:, 0] % 2)  # of 999 deals and the answers themselves
+    told = [after_all(cells, p) for p in (0.001, 0.002, 0.051, 0.5, 1.0)]
+    assert told == pytest.approx([0, 0.0184, 0.2894, 0.5, 0.5], abs=1e-4)
+    seen = np.eye(2)[[0] * 9 + [1] * 9]
+    wrong = [np.ones(6), np.tile([1.0, 0, 0], 2)]
+    for likely, told in ((0.0, 1 / 3), (0.3, 0.7 / 3 + 0.3 * 0.5), (1.0, 0.5)):  # no half would choose the constant
+        _, chosen = charged_for(wrong, wrong, 1, np.arange(6), seen[:6], [0.3, 0.3], seen, {0}, likely)
+        assert chosen.mean() == pytest.approx(told)
 
 
 def test_where_nothing_differs_one_table_in_twenty_is_taken_to():

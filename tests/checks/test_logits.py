@@ -46,6 +46,18 @@ def test_of_very_many_rows_the_chances_come_back_and_at_the_fit_nothing_pulls(cl
     assert one_hot(codes).T @ (shares - fit.p) == pytest.approx(0, abs=1e-5)
 
 
+@pytest.mark.parametrize(("classes", "seed"), [(3, 3), (4, 6)])
+def test_where_effects_separate_single_rows_nothing_pulls_at_the_fit_either(classes, seed):
+    """Up to the whisper of ridge; a fit whose log-odds were bounded stuck with a third of a row to go, and more."""
+    codes, p = chances(seed, classes)
+    rng = np.random.default_rng(seed)
+    seen = rng.random(len(codes)) < 0.6
+    sure = p[seen] ** 4 / (p[seen] ** 4).sum(axis=1, keepdims=True)
+    shares = np.stack([rng.multinomial(1, one) for one in sure]).astype(float)
+    fit = Logits.of(one_hot(codes[seen]), shares, np.ones(int(seen.sum())))
+    assert one_hot(codes[seen]).T @ (shares - fit.p) == pytest.approx(0, abs=1e-3)
+
+
 def test_what_fitting_takes_away_of_answers_drawn_from_the_fit_is_what_fitting_them_anew_does():
     codes, p = chances(2)
     counts, x = np.full(len(codes), 400.0), one_hot(codes)

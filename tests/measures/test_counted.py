@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 
+import numpy as np
 import pytest
 import torch
 from torch import nn
@@ -227,10 +228,25 @@ def test_the_whole_says_what_its_worst_output_says_where_most_combinations_lack_
     assert (one.unseen.mean, one.to_dict()["output"]) == (one.outputs[1].unseen.mean, 2)
     frame = one.outputs_frame()
     assert frame["verdict"].to_list() == ["composes", "fails"]
-    assert frame.row(1, named=True)["gap"] == one.gap.mean
+    row = frame.row(1, named=True)
+    assert (row["gap"], row["mechanisms"]) == (one.gap.mean, "; ".join(one.mechanisms))
     drawn = SUMS[torch.randperm(len(SUMS), generator=torch.Generator().manual_seed(6))]
     nothing = several(targets, torch.stack([SUMS[:, 0], drawn[:, 1]], 1), nn.MSELoss())
     assert (nothing.verdict, nothing.output) == ("not fitted", 2)
+
+
+def test_an_output_with_nothing_in_it_decides_nothing_and_one_that_is_not_fitted_does():
+    rng = np.random.default_rng(3)
+    yes = (SUMS.median(0).values < SUMS).float()
+    drawn = torch.as_tensor(rng.random(len(yes)) < 0.6).float()
+    by_chance, loss = torch.as_tensor(rng.random(len(yes)) < 0.5).float(), nn.BCEWithLogitsLoss()
+    empty = several(torch.stack([drawn, yes[:, 1]], 1), 8 * torch.stack([drawn * 0 + 1, yes[:, 1]], 1) - 4, loss)
+    assert [o.nothing for o in empty.outputs] == [True, False]
+    assert empty.verdict == empty.outputs[1].verdict == "composes"
+    assert "output 1 has hardly anything to learn" in empty.sentence()
+    wrong = several(yes, 8 * torch.stack([by_chance, yes[:, 1]], 1) - 4, loss)
+    assert [o.nothing for o in wrong.outputs] == [False, False]
+    assert wrong.outputs[0].verdict == wrong.verdict == "not fitted"
 
 
 def test_an_output_that_ignores_a_factor_is_named_and_its_notes_are_said_of_it():

@@ -19,6 +19,7 @@ from recombine.mechanisms import Answers, Trained, measure_predictions
 from recombine.mechanisms.answers.names import ranged
 from recombine.mechanisms.compared.baselines import ADDING, CONSTANT, PAIRS, baselines, too_large
 from recombine.mechanisms.compared.comparing import Compared, missed_by_others, noise
+from recombine.mechanisms.verdicts.verdict_words import beyond
 from recombine.space import FactorSpace
 from recombine.statistics import Interval, Over, over_combinations
 from recombine.statistics.shares import share_ends
@@ -253,7 +254,7 @@ def test_the_gap_follows_from_the_errors_and_the_noise_beside_them():
     seen, unseen = found.noise
     assert unseen > seen > 0
     assert found.gap.mean == pytest.approx((found.unseen.mean - unseen) - (found.seen.mean - seen))
-    assert f", of which {unseen:.2f} and {seen:.2f} are noise: beyond it, a gap of" in found.sentence()
+    assert f"of which {unseen:.2f} and {seen:.2f} are noise: beyond it, a gap" in beyond(found, "a gap")
     assert found.to_dict()["noise"] == {"seen": seen, "unseen": unseen}
 
 

@@ -52,7 +52,7 @@ def test_test_rows_with_a_training_row_s_answer_are_pointed_out(copied):
     assert [note[:6] for note in said] == (["5 rows"] if copied else [])
 
 
-@pytest.mark.parametrize(("labels", "verdict"), [(0.25, "unclear"), (0.0, "fails")], ids=["noise", "no noise"])
+@pytest.mark.parametrize(("labels", "verdict"), [(0.25, "composes"), (0.0, "fails")], ids=["noise", "no noise"])
 def test_few_rows_of_seen_combinations_that_are_all_right_do_not_say_that_there_is_no_noise(labels, verdict):
     rng = np.random.default_rng(0)
     a, b = np.indices((4, 10)).reshape(2, -1).repeat(3, axis=1)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
+from everything_said import everything
 
 from recombine.mechanisms import Answers, measure_predictions
 from recombine.mechanisms.compared.fitting import _least_gap_at_equal_levels
@@ -28,7 +29,7 @@ def test_what_is_learnt_in_part_and_lost_on_unseen_combinations_fails():
     found = measured(np.where(UNSEEN | (rng.random(len(PLACE)) < 0.4), of_the_place, ANIMAL))
     assert found.training.mean > 0.2
     assert found.verdict == "fails"
-    assert "It fitted its training data in part alone: its error there is 0.2" in found.sentence()
+    assert "It fitted its training data in part alone: its error there is 0.2" in everything(found)
     # Three animals were seen at each place, some on a photograph more: any of them is the place's.
     assert found.mechanisms == ("shortcut by place",)
     by_place = next(e for e in found.evidence if e.named)

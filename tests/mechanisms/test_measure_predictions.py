@@ -11,6 +11,7 @@ from dataclasses import replace
 import numpy as np
 import polars as pl
 import pytest
+from everything_said import everything
 from hypothesis import given, settings, strategies as st
 
 from recombine.errors import InputError
@@ -443,7 +444,7 @@ def test_single_rows_that_follow_one_factor_are_said_to_though_they_may_be_noise
     result = measure_predictions(table, ["a", "b"], target="y", prediction="p", split="part=test")
     assert result.verdict == ("composes" if follows == "both" else "unclear")
     words = "A suspicion and no finding: where they are wrong, answers to unseen ones are those that a alone gives ("
-    assert (words in result.sentence()) == (follows == "one factor")
+    assert (words in everything(result)) == (follows == "one factor")
 
 
 @pytest.mark.parametrize("columns", [["p_yes"], ["p_no", "p_yes"]])

@@ -8,6 +8,9 @@ import sys
 from pathlib import Path
 
 import pytest
+from everything_said import everything
+
+from recombine.mechanisms.verdicts.told_short import LONGEST
 
 ROOT = Path(__file__).parents[2]
 spec = importlib.util.spec_from_file_location("verdicts", ROOT / "benchmarks" / "verdicts.py")
@@ -30,6 +33,7 @@ def test_a_planted_learner_is_judged_for_what_it_is(name: str) -> None:
     planted = verdicts.run(name, 0)
     assert planted.result.verdict in planted.verdicts, planted.result.sentence()
     assert not planted.wrong, planted.result.sentence()
+    assert len(planted.result.sentence()) <= LONGEST, planted.result.sentence()  # It can be read aloud.
     assert name not in SURE or planted.named, planted.result.sentence()
 
 
@@ -48,4 +52,4 @@ def test_the_committed_table_has_every_learner_and_meets_its_bounds() -> None:
 def test_a_failure_that_the_gap_alone_does_not_show_says_what_does() -> None:
     result = verdicts.run("additive rule", 0).result
     assert (result.verdict, result.gap.low < 0.05) == ("fails", True)
-    assert "The gap reaches across the margin of 0.05, but errors of unseen combinations rank" in result.sentence()
+    assert "The gap reaches across the margin of 0.05, but errors of unseen combinations rank" in everything(result)

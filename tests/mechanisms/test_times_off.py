@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
+from everything_said import everything
 
 from recombine.mechanisms import MeasureResult, measure_predictions
 
@@ -31,7 +32,7 @@ def test_small_prices_off_by_a_factor_do_not_compose(times):
     assert result.verdict in ("partly", "fails")
     assert result.gap.mean < 0.05  # What alone would be taken for composing.
     assert f"{int(SMALL.sum()) // 5} of 16 {OFF}" in result.why
-    assert "Logarithms" in result.sentence()
+    assert "Logarithms" in everything(result)
 
 
 @pytest.mark.parametrize("fit", [False, True])

@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 
 from recombine.mechanisms import MeasureResult, measure_predictions
+from recombine.mechanisms.verdicts.verdict_words import beyond
 
 A, B = np.indices((8, 6)).reshape(2, -1).repeat(5, axis=1)
 ROW = np.tile(np.arange(5), 48)
@@ -111,7 +112,7 @@ def test_answers_that_follow_single_rows_look_leaked(kind):
     p = {"leak": y + 0.05 * rng.normal(size=len(y)), "right": right}.get(kind, (right + y) / 2)
     result = measured(y, p, new=2)
     assert any("the answer has leaked into what it reads" in note for note in result.notes) == (kind == "leak")
-    assert ("are what it leaves of the noise" in result.sentence()) == (kind == "leak")
+    assert ("are what it leaves of the noise" in beyond(result, "")) == (kind == "leak")
     assert ("Look first for a leak of the answer" in result.sentence()) == (kind == "leak")
 
 

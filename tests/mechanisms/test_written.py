@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
+from everything_said import everything
 
 from recombine.errors import InputError
 from recombine.mechanisms import MeasureResult, measure_predictions
@@ -172,7 +173,7 @@ def test_a_shift_where_unseen_is_said_though_single_training_rows_leave_it_uncle
     table = {name: values[kept] for name, values in table.items()}
     result = measure_predictions(table, ["a", "b"], target="y", prediction="p", split="part=test")
     said = "nswers to unseen combinations are too high by 2.0"
-    assert (said in result.sentence()) == (result.verdict == "unclear") == (off > 0)
+    assert (said in everything(result)) == (result.verdict == "unclear") == (off > 0)
     lone = {name: values[table["part"] == "test"] for name, values in table.items()}
     seen = {name: table[name][table["part"] == "train"] for name in "aby"}
     unasked = measure_predictions(lone, ["a", "b"], target="y", prediction="p", train=seen)
@@ -186,7 +187,7 @@ def test_one_number_for_all_unseen_combinations_is_a_shift_and_in_part_only_whil
 ):
     result = measured(Y, SUM + UNSEEN * (off + uneven * (-1.0) ** A))
     assert result.verdict == verdict
-    assert ("look first whether right answers are shifted there" in result.sentence()) == (not uneven)
+    assert ("look first whether right answers are shifted there" in everything(result)) == (not uneven)
 
 
 def test_a_chance_has_no_unit_that_could_shift_it():

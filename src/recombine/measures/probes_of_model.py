@@ -202,7 +202,7 @@ def reentanglement(ensemble: Ensemble, task: Task, seed: int) -> Finding | str:
     if any(found is None for found in (*lost, *blank)):
         return "a layer does not give one activation per example"
     before = float(np.mean([found[0] for found in lost if found]))
-    value = interval([found[1] for found in lost if found], seed=seed)
+    value = interval([found[1] for found in lost if found])
     chance = float(np.mean([found[1] for found in blank if found]))
     return Finding(
         "re-entanglement",

@@ -120,13 +120,13 @@ def judge(
         unseen=unseen,
         gap=width,
         noise=case.gap.taken_off(case.answers),
-        training=_training(answers, seed),
+        training=_training(answers),
         comparison=_judged(case.comparison, {name: by_itself(other) for name, other in (others or {}).items()}),
         evidence=tuple(found),
         left_out=missing,
         diverged=int((~case.finite).sum()),
         unfitted=int((case.finite & ~keep).sum()),
-        notes=(*notes, *noted(case), *more),
+        noted=(*notes, *noted(case), *more),
         left_open=undetermined,
         outliers=() if apart is None else tuple(apart.combinations.tolist()),
         bad_levels=() if apart is None else apart.levels,
@@ -285,12 +285,12 @@ def _reached(case: Case) -> tuple[Interval, Interval]:
     return unseen.within(0, answers.most), width.within(0.0 - least, answers.most)
 
 
-def _training(answers: Answers, seed: int) -> Interval:
+def _training(answers: Answers) -> Interval:
     values = answers.training_error[np.isfinite(answers.training_error) & answers.trained_rows]
     if len(values) < 2:
         found = Interval(float(values.mean()) if len(values) else float("nan"), count=len(values))
     else:
-        found = interval(values, seed=seed)
+        found = interval(values)
     return found.within(0, answers.most)
 
 

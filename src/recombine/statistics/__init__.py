@@ -4,13 +4,13 @@
 """
 
 from recombine.statistics._interval import (
-    T_BELOW as T_BELOW,
     FloatArray as FloatArray,
     Interval as Interval,
     t_quantile as t_quantile,
 )
 from recombine.statistics.combinations import (
     FEW as FEW,
+    T_BELOW as T_BELOW,
     Over as Over,
     Statistic as Statistic,
     over_combinations as over_combinations,

@@ -14,7 +14,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from recombine.statistics._interval import T_BELOW, FloatArray, Interval, t_quantile
+from recombine.statistics._interval import FloatArray, Interval, t_quantile
 from recombine.statistics.means import interval
 from recombine.statistics.shares import share_ends
 
@@ -22,6 +22,8 @@ Statistic = Callable[..., FloatArray]
 """Given the combinations of each group (arrays of positions), one value per member."""
 FEW = 6
 """Fewer combinations do not stand for others that might have been asked about."""
+T_BELOW = 16
+"""Of statistics other than means, t by the jackknife below this many combinations, a bootstrap from there on."""
 RESAMPLES = 1000
 MOST_DRAWN = 20_000_000
 """Fewer resamples are drawn of very many combinations, whose figures hardly vary."""
@@ -82,7 +84,7 @@ class Over:
     def _with_members(self, values: FloatArray, cells: Interval, sizes: Sequence[int]) -> Interval:
         if self.members == 1:
             return cells
-        found = interval(values[np.isfinite(values)], seed=self.seed)
+        found = interval(values[np.isfinite(values)])
         if min(sizes) < FEW or not (found.bounded and cells.bounded):
             return found
         low = math.hypot(found.mean - found.low, cells.mean - cells.low)

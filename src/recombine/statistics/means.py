@@ -1,28 +1,25 @@
-"""The mean over members, or the difference of two: Student's t below 16 members, a bootstrap from 16 on, Welch's t."""
+"""The mean over members, or the difference of two: Student's t and Welch's.
+
+A bootstrap by percentiles covers less at any number of members: means of 16, 20, 32 and 64 normal values 91, 93, 93
+and 93 % where t covers 95, of exponential ones 89, 90, 92 and 93 % for 92, 91, 93 and 94.
+"""
 
 from __future__ import annotations
 
 import math
-from collections.abc import Hashable, Iterator, Sequence
-from functools import lru_cache
+from collections.abc import Hashable, Sequence
 from typing import TYPE_CHECKING
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
-from recombine.statistics._interval import T_BELOW, Interval, t_quantile
+from recombine.statistics._interval import Interval, t_quantile
 
 if TYPE_CHECKING:
     import polars as pl
 
-RESAMPLES = 4000
-MOST_KEPT = 1024
-"""Drawing takes twice as long as what is done with it. What was drawn for so many values (32 MB) is kept."""
-AT_ONCE = 2**20
-"""Numbers drawn at once of more values: all of those for 50 000 values would take 1.6 GB."""
 
-
-def interval(values: ArrayLike | Sequence[float], level: float = 0.95, seed: int = 0) -> Interval:
+def interval(values: ArrayLike | Sequence[float], level: float = 0.95) -> Interval:
     """The mean of one value per member and its interval. One member has no interval (nan), none has no mean."""
     data = np.asarray(values, dtype=np.float64)
     if data.ndim != 1:
@@ -36,13 +33,8 @@ def interval(values: ArrayLike | Sequence[float], level: float = 0.95, seed: int
     mean = float(data.mean())
     if count == 1:
         return Interval(mean, values=points)
-    if count < T_BELOW:
-        half = float(t_quantile(level, count - 1) * data.std(ddof=1) / np.sqrt(count))
-        return Interval(mean, mean - half, mean + half, points)
-    pieces = [_kept(count, seed)] if count <= MOST_KEPT else _pieces(count, seed)
-    means = np.concatenate([data.take(drawn).mean(axis=1) for drawn in pieces])
-    low, high = np.quantile(means, [(1 - level) / 2, (1 + level) / 2])
-    return Interval(mean, float(low), float(high), points)
+    half = float(t_quantile(level, count - 1) * data.std(ddof=1) / np.sqrt(count))
+    return Interval(mean, mean - half, mean + half, points)
 
 
 def crossed_interval(
@@ -73,21 +65,6 @@ def crossed_error(
         parts.append(float(np.square(sums).sum()) / len(data) ** 2 * len(sums) / max(len(sums) - 1, 1))
     rows, columns, alone = parts
     return mean, math.sqrt(max(rows + columns - alone, *parts)), int(min(of.max() for of in clusters))
-
-
-def _drawn(count: int, seed: int) -> NDArray[np.int64]:
-    """Which values each resample holds."""
-    return np.random.default_rng(seed).integers(count, size=(RESAMPLES, count))
-
-
-def _pieces(count: int, seed: int) -> Iterator[NDArray[np.int64]]:
-    """The same resamples, some of them at a time."""
-    rng, step = np.random.default_rng(seed), max(1, AT_ONCE // count)
-    for start in range(0, RESAMPLES, step):
-        yield rng.integers(count, size=(min(step, RESAMPLES - start), count))
-
-
-_kept = lru_cache(maxsize=2)(_drawn)
 
 
 def difference(first: ArrayLike, second: ArrayLike, paired: bool = False, level: float = 0.95) -> Interval:

@@ -189,6 +189,8 @@ def _gusfield(graph: csr_array, degree: Ints) -> tuple[Ints, Ints]:
     for i in alive[1:]:
         result = maximum_flow(graph, int(i), int(parent[i]))
         flow[i] = result.flow_value
+        if flow[i] == degree[i]:  # nothing further is reached from a node all of whose edges are full
+            continue
         residual = (graph - result.flow).tocsr()
         reached = _reachable(residual, int(i))
         later = alive[(alive > i) & reached[alive] & (parent[alive] == parent[i])]

@@ -61,12 +61,13 @@ def choose(losses: list[Floats], few: int, worth: list[float], lost: Container[i
 
 def charged_for(
     wrong: list[Floats], losses: list[Floats], best: int, firsts: Ints, truth: Floats, worth: list[float],
-    seen: Floats, lost: Container[int] = (),
+    seen: Floats, lost: Container[int] = (), nothing: float = 0.0,
 ) -> list[Floats]:  # fmt: skip
     """The shares wrong of the constant as the answers ``seen`` tell them (`commonest_wrong`), and those of the chosen
     rule, up to that or what the constant was tried at, as of a rule chosen so by its losses on half of the stand-ins
-    and tried on the other: of few answers, right or wrong, some rule always looks good. Neither is expected to err
-    more than a guess."""
+    and tried on the other: of few answers, right or wrong, some rule always looks good. A rule that was chosen since
+    levels differ, which no half tells, errs as the constant where ``nothing`` acts after all (so likely). Neither is
+    expected to err more than a guess."""
     distinct, rng, table = np.unique(firsts), np.random.default_rng(0), np.array(wrong)
     same, guess, found = commonest_wrong(seen), 1 - 1 / truth.shape[1], list[float]()
     for _ in range(HALVES if best else 0):
@@ -78,7 +79,8 @@ def charged_for(
     told = {0: same}
     if best:
         tried, own = float(table[0].mean()), float(table[best].mean())
-        told[best] = min(max(min(float(np.mean(found)), max(same, tried)), own), guess)
+        chosen = max(min(float(np.mean(found)), max(same, tried)), own)
+        told[best] = min(chosen + nothing * max(same - chosen, 0.0), guess)
     for i, mean in told.items():
         own = float(table[i].mean())
         table[i] = table[i] * (mean / own) if own > 0 else table[i] + mean

@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 from recombine.checks.exact.modular import Floats, Ints
 from recombine.checks.forecasts.chosen import SURER, WORTH, choose, likelihood_of, off_scale
 from recombine.checks.forecasts.contestants import contestants
-from recombine.checks.forecasts.levels_differ import all_alike, by_chance
+from recombine.checks.forecasts.levels_differ import after_all, all_alike, by_chance
 from recombine.checks.forecasts.losses import as_learnt, losses_of, metric_of, proof_of, sure_of
 from recombine.checks.rules.adding import Adding
 from recombine.checks.rules.cut_short import Series
@@ -155,6 +155,11 @@ class Contest:
         worse = {i for i, loss in enumerate(self.losses) if self.metric == "log loss" and loss.mean() >= constant}
         one_answer = {0} if self.by_chance <= LEVEL and 1 not in worse else set()
         return off_scale(self.rules, self.likely) | worse - {0} | one_answer
+
+    @property
+    def after_all(self) -> float:
+        """How likely nothing acts though levels differ, where that is why one answer for all is not chosen."""
+        return after_all(self.cells, self.by_chance) if 0 in self.lost else 0.0
 
     @cached_property
     def best(self) -> int:

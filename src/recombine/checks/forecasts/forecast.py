@@ -67,6 +67,9 @@ FEWEST_CELLS, MOST_NUMBERS = 2_000, 4_000_000
 """Cells that are used in any case; cells × effects above which no more are."""
 NEXT_TO_NOTHING = 0.002
 """Share of a loss by which another rule's is lower that is of no use, however many rows tell it from chance."""
+LEFT_OUT = 1.5
+"""How many times fewer answers tell a share wrong as well as those left out: these have made the fits by which each
+other one is right or wrong, so that the share varies more than by as many coins."""
 ASSUMED = {1: "additive", 2: "pairs"}
 """The rule that “determined” rests on, by the order of effects."""
 
@@ -119,7 +122,8 @@ def _expected(contest: Contest, assumed: int, rng: np.random.Generator) -> Forec
     if metric == "rmse":
         losses = [loss * _raised(middle, losses[best]) for loss in losses]
     if contest.rates:
-        low, high = share_of(float(losses[best].mean()), min(stood, contest.few), will)
+        known = min(stood, contest.few) / (LEFT_OUT if best else 1)  # the constant is told by all seen cells
+        low, high = share_of(float(losses[best].mean()), max(1, round(known)), will)
     named = _rule_errors(contest, losses, assumed, _one_answer(contest, losses))
     many = many_rows(contest.seen[best], winner, cells, contest.firsts, contest.asked, contest.sure)
     error, still = named[best].error, contest.alone or (contest.rates and not best)  # told by no draw
@@ -150,13 +154,13 @@ def _charged(contest: Contest) -> tuple[list[Floats], float | None, float | None
     """Losses of each rule, charged for having been chosen where they are few answers right or wrong, and, beside a log
     loss, the shares wrong of the rule that won and of the commonest class."""
     firsts, truth, losses, seen = np.array(contest.firsts), contest.truth, contest.losses, contest.cells.answers
-    wrong = same = None
+    by, wrong, same = (contest.lost, contest.after_all), None, None
     if contest.rates:
-        losses = charged_for(losses, losses, contest.best, firsts, truth, contest.worth, seen, contest.lost)
+        losses = charged_for(losses, losses, contest.best, firsts, truth, contest.worth, seen, *by)
     elif contest.metric == "log loss":
         beside = [losses_of(truth, answers, "error rate") for answers in contest.said]
         told, worth = contest.told_apart, contest.worth
-        charged = charged_for(beside, told, contest.best, firsts, truth, worth, seen, contest.lost)
+        charged = charged_for(beside, told, contest.best, firsts, truth, worth, seen, *by)
         wrong, same = float(charged[contest.best].mean()), float(charged[0].mean())
     return [loss * factor for loss, factor in zip(losses, contest.nearer, strict=True)], wrong, same
 

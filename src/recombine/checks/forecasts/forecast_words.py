@@ -161,7 +161,7 @@ def choice(forecast: Forecast) -> str:
     lost = any(rule.endswith(" scale") for rule in smaller)
     pairs = "; effects of pairs only if they are better by a whole one: what they learnt is known roughly"
     said += pairs if any(rule.startswith("pairs") for rule in [*smaller, forecast.rule]) else ""
-    return f"{said}{scale if forecast.scale is not None or lost else ''}{_on(forecast)}"
+    return f"{said}{scale if forecast.scale is not None or lost else ''}{_as_tried(forecast)}{_on(forecast)}"
 
 
 def unlike_shown(forecast: Forecast) -> str:
@@ -173,6 +173,20 @@ def _smaller(forecast: Forecast) -> list[RuleError]:
     """Rules of a smaller error than the recommended one, as they are shown."""
     own = next((r.error for r in forecast.rules if r.rule == forecast.rule), forecast.error)
     return [r for r in forecast.rules if r.error < own and shown(r.error, forecast.share) != shown(own, forecast.share)]
+
+
+def _as_tried(forecast: Forecast) -> str:
+    """That the recommended rule errs less on the combinations left out than one of a smaller error shown, if it does:
+    what the asked ones add each rule tells of itself, and sums that take a slope over are too sure of it."""
+    own = next((r.uncharged for r in forecast.rules if r.rule == forecast.rule), forecast.error)
+    worse = [r for r in _smaller(forecast) if r.uncharged > own and shown(r.uncharged) != shown(own)]
+    if not worse:
+        return ""
+    errors = ", ".join(f"{r.rule} {shown(r.uncharged)}" for r in worse)
+    return (
+        f"; on the combinations left out {forecast.rule} errs by {shown(own)} ({errors}); how much more or "
+        "less on the asked ones is by each rule’s own account, which chooses none"
+    )
 
 
 def pairs_asked(forecast: Forecast) -> str:

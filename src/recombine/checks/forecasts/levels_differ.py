@@ -12,6 +12,7 @@ rule that is good often does not.
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 
 import numpy as np
@@ -41,7 +42,7 @@ def by_chance(cells: Cells, order: int = 1) -> float:
     off = np.sqrt(rows)[:, None] * (shares - np.average(shares, axis=0, weights=rows))
     off = off[:, 1:] if off.shape[1] == 2 else off
     off -= off.mean(axis=0)
-    deals = _deals(off)
+    deals = _deals(off.size)
     dealt = np.argsort(rng.random((deals, len(off))), axis=1)
     answers = np.concatenate([off[None], off[dealt]]).transpose(1, 0, 2).reshape(len(off), -1)
     if order == 1:
@@ -50,6 +51,15 @@ def by_chance(cells: Cells, order: int = 1) -> float:
         found = (_between(block, codes, answers).reshape(deals + 1, -1).sum(axis=1) for block in blocks)
         told = np.max([_standing(one) for one in found], axis=0)
     return _as_far(told)
+
+
+def after_all(cells: Cells, chance: float) -> float:
+    """How likely, at least, nothing acts where this many deals differ as much by levels as the answers, if either was
+    as likely beforehand: b / (1 + b) with b = −e p log p (Sellke, Bayarri and Berger 2001); nil where no deal does."""
+    count, classes = min(len(cells.codes), MOST), cells.answers.shape[1]
+    p = chance - 1 / (1 + _deals(count * (classes if classes > 2 else 1)))  # without the answers themselves
+    odds = -math.e * p * math.log(p) if 1e-9 < p < 1 / math.e else float(p > 1e-9)
+    return odds / (1 + odds)
 
 
 def all_alike(cells: Cells) -> float:
@@ -61,7 +71,7 @@ def all_alike(cells: Cells) -> float:
     cells = _some(cells, rng)
     chances = np.average(cells.answers, axis=0, weights=cells.rows)
     rows = np.rint(cells.rows).astype(np.int64)
-    drawn = rng.multinomial(rows, chances / chances.sum(), (_deals(cells.answers), len(rows)))
+    drawn = rng.multinomial(rows, chances / chances.sum(), (_deals(cells.answers.size), len(rows)))
     counts = np.concatenate([(cells.answers * cells.rows[:, None])[None], drawn])
     expected = cells.rows[:, None] * (counts.sum(axis=1) / cells.rows.sum())[:, None, :]
     off = np.square(counts - expected) / np.maximum(expected, 1e-300)
@@ -74,8 +84,8 @@ def _some(cells: Cells, rng: np.random.Generator) -> Cells:
     return cells.take(np.sort(rng.choice(count, MOST, replace=False))) if count > MOST else cells
 
 
-def _deals(answers: Floats) -> int:
-    return int(np.clip(MOST_NUMBERS // answers.size, FEWEST, DEALS))
+def _deals(numbers: int) -> int:
+    return int(np.clip(MOST_NUMBERS // numbers, FEWEST, DEALS))
 
 
 def _standing(found: Floats) -> Floats:

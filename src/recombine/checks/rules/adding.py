@@ -234,8 +234,12 @@ class Adding:
         self._held_against(np.array([int(group[0]) for group in groups]), place, sd)
         if not self.scale.learnt:
             return self._mean(place, sd, self.scale)[:, None]
-        ways = [ranks(np.delete(self.cells.answers, group)) for group in groups]
-        return np.array([self._mean(place[[i]], sd[[i]], way) for i, way in enumerate(ways)])
+        ways, found = dict[bytes, Scale](), np.empty((len(groups), 1))
+        for i, group in enumerate(groups):
+            name = np.sort(group).tobytes()  # of few cells the same are left out again and again
+            way = ways[name] = ways.get(name) or ranks(np.delete(self.cells.answers, group))
+            found[i] = self._mean(place[[i]], sd[[i]], way)
+        return found
 
     def _held_against(self, firsts: Ints, place: Floats, sd: Floats) -> None:
         """Keep how well these cells were told."""

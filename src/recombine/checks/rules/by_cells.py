@@ -8,10 +8,10 @@ with X without the constant, which is not shrunk. P is what `effects` calls C⁻
 from __future__ import annotations
 
 import numpy as np
-from scipy.linalg import cho_factor
 from scipy.linalg.lapack import dpotri
 from scipy.sparse import csr_array
 
+from recombine.checks.exact.cholesky import factored
 from recombine.checks.exact.modular import Floats, Ints
 
 
@@ -29,7 +29,7 @@ class ByCells:
         self._each = np.repeat(theta, self._size)
         spread = (self._x * self._each) @ self._x.T
         spread.flat[:: len(spread) + 1] += sigma2 * self._noise
-        lower = np.tril(dpotri(cho_factor(spread, lower=True)[0], lower=1)[0])
+        lower = np.tril(dpotri(factored(spread), lower=1)[0])
         self._plain = lower + np.tril(lower, -1).T
         self._ones = self._plain.sum(axis=1)
         self._total = float(self._ones.sum())

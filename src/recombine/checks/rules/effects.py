@@ -25,11 +25,12 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.linalg import cho_factor, cho_solve, solve_triangular
+from scipy.linalg import solve_triangular
 from scipy.linalg.lapack import dpotri, dtrtri
 from scipy.sparse import csc_array, csr_array
 from scipy.sparse.linalg import lsqr
 
+from recombine.checks.exact.cholesky import factored, solved_by
 from recombine.checks.exact.curves import Curve
 from recombine.checks.exact.modular import Floats, Ints
 from recombine.checks.exact.numbered import key_of
@@ -173,13 +174,22 @@ class Effects:
         self._walks = {len(self.blocks) + i: (k, w) for i, (k, w) in enumerate((k, w) for k, w in found.items() if w)}
         self.blocks += [Block((k,), np.zeros(1, np.int64), shape, {k: w.columns}) for k, w in self._walks.values()]
         self.size = np.array([len(b) for b in self.blocks], dtype=np.int64)
+        self._ends = np.concatenate([[0], np.cumsum(self.size)])
         wide = not free and len(self.blocks) > 0 and int(self.size.sum()) > WIDE * len(codes)
         set_apart = np.repeat([False, *(b is apart and not wide for b in self.blocks)], [1, *self.size])
         self._apart, self._kept = np.flatnonzero(set_apart), np.flatnonzero(~set_apart)
         self.free, self.fixed, self.design = free, fixed, self._rows(codes)[0]
         self._learn(y, noise, known, wide)
 
+    def anew(self, y: Floats, noise: Floats, known: Floats) -> Effects:
+        """The same effects fitted to other answers of the same cells."""
+        found = copy(self)
+        found._learn(y, noise, known, self._by_cells is not None)
+        return found
+
     def _learn(self, y: Floats, noise: Floats, known: Floats | None, wide: bool) -> None:
+        for name in ("_residuals", "_half"):  # of answers that it was a copy of
+            self.__dict__.pop(name, None)
         spread, size = float(np.var(y, axis=0).mean()), float(np.square(y).mean())
         self.spread = spread if spread > 1e-24 * size else size or 1.0  # all alike, but for rounding
         self.y, self.noise = y, noise / noise.mean() if known is None else noise
@@ -219,16 +229,16 @@ class Effects:
             return self._by_cells.fit(self.y, self.theta, self.sigma2)
         assert normal is not None
         within, across, diagonal, right = normal
-        precision, right = self.precision(), right / self.sigma2
-        self._across, self._alone = across / self.sigma2, diagonal / self.sigma2 + precision[self._apart]
-        system = within / self.sigma2 + np.diag(precision[self._kept])
+        precision, right, system = self.precision(), right / self.sigma2, within / self.sigma2
+        system.flat[:: len(system) + 1] += precision[self._kept]
         if not len(self._apart):
-            self.factor = cho_factor(system, lower=True)
-            return np.asarray(cho_solve(self.factor, right))
+            self.factor = factored(system)
+            return solved_by(self.factor, right)
+        self._across, self._alone = across / self.sigma2, diagonal / self.sigma2 + precision[self._apart]
         share = self._shared()
-        self.factor = cho_factor(system - (share @ self._across.T).toarray(), lower=True)
+        self.factor = factored(system - (share @ self._across.T).toarray())
         beta = np.empty_like(right)
-        beta[self._kept] = cho_solve(self.factor, right[self._kept] - share @ right[self._apart])
+        beta[self._kept] = solved_by(self.factor, right[self._kept] - share @ right[self._apart])
         rest = right[self._apart] - self._across.T @ beta[self._kept]
         beta[self._apart] = (rest.T / self._alone).T
         return beta
@@ -240,8 +250,8 @@ class Effects:
     def _variances(self) -> Floats:
         """Of each effect, as the last fit has it: the diagonal of the inverse."""
         if not len(self._apart):
-            return np.asarray(np.diagonal(dpotri(self.factor[0], lower=1)[0]))
-        inverse, found = np.tril(dtrtri(self.factor[0], lower=1)[0]), np.empty(len(self._kept) + len(self._apart))
+            return np.asarray(np.diagonal(dpotri(self.factor, lower=1)[0]))
+        inverse, found = np.tril(dtrtri(self.factor, lower=1)[0]), np.empty(len(self._kept) + len(self._apart))
         found[self._kept] = (inverse**2).sum(axis=0)
         found[self._apart] = 1 / self._alone + ((self._shared().T @ inverse.T) ** 2).sum(axis=1)
         return found
@@ -258,13 +268,13 @@ class Effects:
             left = _squares(self.y - self.design @ beta)
             freedom = max(len(self.y) - 1 - float(settled.sum()), 1.0)
             sigma2 = 1.0 if known else max(float((left / self.noise).sum()) / freedom, least)
-            moved = np.abs(np.log(np.append(theta, sigma2) / np.append(self.theta, self.sigma2)))
+            moved = max(np.abs(np.log(theta / self.theta)).max(initial=0.0), abs(math.log(sigma2 / self.sigma2)))
             self.theta, self.sigma2, self.settled = theta, sigma2, settled
-            if moved.max() <= STILL:
+            if moved <= STILL:
                 break
         self.freedom = freedom
         """Cells beyond the effects that the data settle."""
-        self.beta: NDArray[np.floating[Any]] = self._solved(normal)
+        self.beta: NDArray[np.floating[Any]] = self._solved(normal) if moved else beta
 
     def _settled(self) -> Floats:
         """Of each block, how many of its effects the data settle."""
@@ -275,11 +285,11 @@ class Effects:
     def _halves(self, rows: csr_array) -> tuple[Floats, csc_array]:
         """L⁻¹ of rows: the part of the effects that are kept, and of those set apart."""
         if not len(self._apart):
-            half = solve_triangular(self.factor[0], rows.toarray().T, lower=True)
+            half = solve_triangular(self.factor, rows.toarray().T, lower=True)
             return half, csc_array((0, rows.shape[0]))
         alone, kept = rows[:, self._apart], rows[:, self._kept].toarray().T
         kept = kept - (alone.multiply(1 / self._alone).tocsr() @ self._across.T).toarray().T
-        half = solve_triangular(self.factor[0], kept, lower=True)
+        half = solve_triangular(self.factor, kept, lower=True)
         return half, csc_array(alone.multiply(1 / np.sqrt(self._alone)).T)
 
     def precision(self) -> Floats:
@@ -287,9 +297,10 @@ class Effects:
         return np.concatenate([[1e-10 / self.spread], np.repeat(1 / self.theta, self.size)])
 
     def _sums(self, values: Floats) -> Floats:
-        ends = np.concatenate([[0], np.cumsum(self.size)])
-        total = np.concatenate([[0.0], np.cumsum(values)])
-        return np.asarray(total[ends[1:]] - total[ends[:-1]])
+        total = np.zeros(len(values) + 1)
+        np.cumsum(values, out=total[1:])
+        ends = total[self._ends]
+        return np.asarray(ends[1:] - ends[:-1])
 
     def predict(self, codes: Ints, noise: float | Floats = 1.0) -> tuple[Floats, Floats]:
         """Answers of cells and their standard deviations, an answer's own noise included: so many times the mean of the
@@ -358,9 +369,8 @@ class Effects:
         """What the fit without these cells says of them, with standard deviations, the variances learnt without them
         as well."""
         kept, found = np.delete(np.arange(len(self.y)), group), copy(self)
-        for name in ("dense", "_residuals", "_half"):
-            found.__dict__.pop(name, None)
         found.design = self.design[kept]
+        found.__dict__.pop("dense", None)
         found._learn(self.y[kept], self.noise[kept], None, self._by_cells is not None)
         rows, own = self.design[group], found.sigma2 * self.noise[group] / float(self.noise[kept].mean())
         return rows @ found.beta, np.sqrt(found._varies(rows) + own)

@@ -10,16 +10,16 @@ drawn from it, and forgets what fitting takes away: n (y − p) − W x I⁻¹ x
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
+from functools import cached_property
 
 import numpy as np
-from scipy.linalg import cho_factor, cho_solve
-from scipy.special import softmax, xlogy
+from scipy.special import xlogy
 
+from recombine.checks.exact.cholesky import factored, solved_by
 from recombine.checks.exact.modular import Floats
 
 RIDGE = 1e-6
 """So that separated combinations stay finite."""
-FARTHEST = 30.0
 STEPS, HALVINGS, GRADIENTS = 100, 20, 200
 ROUNDS = 3
 """After which leverages hardly change any more."""
@@ -40,11 +40,10 @@ class Logits:
     @classmethod
     def of(cls, x: Floats, shares: Floats, counts: Floats) -> Logits:
         """The likeliest effects, up to a whisper of ridge."""
-        beta = np.zeros((x.shape[1], shares.shape[1] - 1))
+        beta, none = np.zeros((x.shape[1], shares.shape[1] - 1)), np.zeros((len(x), 1))
 
         def at(beta: Floats) -> tuple[Logits, float]:
-            eta = np.clip(x @ beta, -FARTHEST, FARTHEST)
-            fit = cls(x, counts, softmax(np.hstack([np.zeros((len(x), 1)), eta]), axis=1))
+            fit = cls(x, counts, softmax(np.hstack([none, x @ beta])))
             told = float((counts[:, None] * xlogy(shares, np.maximum(fit.p, 1e-300))).sum())
             return fit, told - RIDGE / 2 * float((beta**2).sum())
 
@@ -77,27 +76,30 @@ class Logits:
         weights = self.counts[:, None] * np.maximum(self.p * (1 - self.p), 1e-9)
         classes = weights.T[:1] if self.p.shape[1] == 2 else weights.T
         back = np.eye(self.x.shape[1])
-        own = [w * ((self.x @ cho_solve(self._factor(w), back)) * self.x).sum(axis=1) for w in classes]
+        own = [w * ((self.x @ solved_by(self._factor(w), back, lower=False)) * self.x).sum(axis=1) for w in classes]
         return np.broadcast_to(np.stack(own, axis=1), weights.shape)
 
-    def _factor(self, weights: Floats) -> tuple[Floats, bool]:
-        factor, lower = cho_factor((self.x * weights[:, None]).T @ self.x + RIDGE * np.eye(self.x.shape[1]))
-        return factor, bool(lower)
+    def _factor(self, weights: Floats) -> Floats:
+        return factored((self.x * weights[:, None]).T @ self.x + RIDGE * np.eye(self.x.shape[1]), lower=False)
+
+    @cached_property
+    def _own(self) -> Floats:
+        """What chances of the classes but the first change by with their own log-odds."""
+        return np.maximum(self.p * (1 - self.p), 1e-9)[:, 1:]
 
     def _changes(self, eta: Floats) -> Floats:
         """How counts expected of the classes but the first change with their log-odds (combinations × classes × …)."""
         p, n = self.p[:, 1:, None], self.counts[:, None, None]
-        mine = np.maximum(p * (1 - p), 1e-9) * eta
-        return np.asarray(n * (mine - p * ((p * eta).sum(axis=1, keepdims=True) - p * eta)))
+        shared = p * eta
+        return np.asarray(n * (self._own[:, :, None] * eta - p * (shared.sum(axis=1, keepdims=True) - shared)))
 
     def solved(self, right: Floats, exact: float = 1e-4) -> Floats:
         """I⁻¹ of columns of effects × classes but the first, I the information of the counts, up to so small a part."""
         x, (effects, classes, many) = self.x, right.shape
-        weights = self.counts[:, None] * np.maximum(self.p * (1 - self.p), 1e-9)[:, 1:]
-        alone = [self._factor(w) for w in weights.T]
+        alone = [self._factor(w) for w in (self.counts[:, None] * self._own).T]
 
         def by_class(v: Floats) -> Floats:
-            return np.stack([cho_solve(factor, v[:, c]) for c, factor in enumerate(alone)], axis=1)
+            return np.stack([solved_by(factor, v[:, c], lower=False) for c, factor in enumerate(alone)], axis=1)
 
         def information(v: Floats) -> Floats:
             eta = (x @ v.reshape(effects, -1)).reshape(len(x), classes, many)
@@ -148,3 +150,9 @@ class Logits:
         p = np.maximum(self.p, 1e-300).reshape(*self.p.shape, *[1] * (shares.ndim - 2))
         each = xlogy(shares, shares / p).sum(axis=1)
         return np.asarray(2 * np.tensordot(self.counts, each, axes=1))
+
+
+def softmax(eta: Floats) -> Floats:
+    """Chances of classes (the last axis) by their log-odds."""
+    shifted = np.exp(eta - eta.max(axis=-1, keepdims=True))
+    return np.asarray(shifted / shifted.sum(axis=-1, keepdims=True))

@@ -5,10 +5,11 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 import numpy as np
-from scipy.special import expit, softmax
+from scipy.special import expit
 
 from recombine.checks.exact.modular import Floats, Ints
 from recombine.checks.rules.effects import AT_ONCE, LEAST, Effects
+from recombine.checks.rules.logits import softmax
 from recombine.checks.rules.seen_cells import Cells
 
 NEWTON = 12
@@ -36,12 +37,10 @@ class Odds:
         base = np.clip(np.average(self._targets, axis=0, weights=cells.rows), 0.02, 0.98)
         eta = np.tile(np.log(base / (1 - base) if classes == 1 else base), (len(self._targets), 1))
         known, several = np.ones(1), classes > 1
+        whole = Effects(cells.codes, cells.shape, eta[:, 0], 1 / cells.rows, order, known, cells.curves, fixed=several)
         for _ in range(SWEEPS if several else NEWTON):
             working, weight = _working(eta, self._targets)
-            fits = [
-                Effects(cells.codes, cells.shape, z, 1 / (w * cells.rows), order, known, cells.curves, fixed=several)
-                for z, w in zip(working.T, weight.T, strict=True)
-            ]
+            fits = [whole.anew(z, 1 / (w * cells.rows), known) for z, w in zip(working.T, weight.T, strict=True)]
             beta = _centred(np.stack([fit.beta for fit in fits], axis=1))
             known = np.minimum(_in_common(fits, beta, base) if several else fits[0].theta, LARGEST_LOGIT)
             moved = fits[0].design @ beta
@@ -56,13 +55,17 @@ class Odds:
     def left_out(self, groups: Sequence[Ints]) -> Floats:
         """Fitted again where that is cheap, else one Newton step from the whole fit; the blocks' variances stay."""
         if self._again:
-            step = max(1, AT_ONCE // self.fits[0].dense.size)
-            parts = (groups[at : at + step] for at in range(0, len(groups), step))
-            return _shares(np.concatenate([self._refitted(part) for part in parts]))
+            names = [np.sort(group).tobytes() for group in groups]
+            once = dict(zip(names, groups, strict=True))  # of few cells the same are left out again and again
+            distinct, step = list(once.values()), max(1, AT_ONCE // self.fits[0].dense.size)
+            parts = (distinct[at : at + step] for at in range(0, len(distinct), step))
+            found = dict(zip(once, np.concatenate([self._refitted(part) for part in parts]), strict=True))
+            first = self.fits[0].dense[[int(group[0]) for group in groups]]
+            return _shares((first[:, None, :] @ np.array([found[name] for name in names]))[:, 0])
         return _shares(np.stack([fit.left_out(groups)[0] for fit in self.fits], axis=1))
 
     def _refitted(self, groups: Sequence[Ints]) -> Floats:
-        """Log-odds of the first cell of each group by a fit without the group, all of them stepped together."""
+        """Effects by a fit without each group (groups × effects × classes), all of them stepped together."""
         x, rows = self.fits[0].dense, np.tile(self._cells.rows.astype(np.float64), (len(groups), 1))
         for kept, group in zip(rows, groups, strict=True):
             kept[group] = 0.0
@@ -81,8 +84,7 @@ class Odds:
             left = left[np.abs(moved - before).max(axis=(1, 2)) >= 1e-3]
             if not len(left):
                 break
-        first = x[[int(group[0]) for group in groups]]
-        return np.asarray((first[:, None, :] @ beta)[:, 0])
+        return beta
 
 
 def _working(eta: Floats, share: Floats) -> tuple[Floats, Floats]:
@@ -92,7 +94,7 @@ def _working(eta: Floats, share: Floats) -> tuple[Floats, Floats]:
         p = expit(eta)
         weight = np.maximum(p * (1 - p), 1e-3)
     else:
-        p = softmax(eta, axis=-1)
+        p = softmax(eta)
         weight = np.maximum(p, 1e-3)
     return eta + (share - p) / weight, weight
 
@@ -114,4 +116,4 @@ def _shares(eta: Floats) -> Floats:
     """Chances of all classes."""
     if eta.shape[1] == 1:
         return np.concatenate([1 - expit(eta), expit(eta)], axis=1)
-    return np.asarray(softmax(eta, axis=1))
+    return softmax(eta)

@@ -27,7 +27,8 @@ def relearnt(fit: Effects) -> float | None:
     order, anew, kept = np.random.default_rng(0).permutation(cells), 0.0, 0.0
     for part in (order[i::PARTS] for i in range(min(PARTS, cells))):
         anew += _squared(fit.y[part] - fit.learnt_without(part)[0])
-        kept += _squared(fit.y[part] - fit.left_out([np.append(cell, np.setdiff1d(part, cell)) for cell in part])[0])
+        beside = np.sort(part)
+        kept += _squared(fit.y[part] - fit.left_out([np.append(cell, beside[beside != cell]) for cell in part])[0])
     return max(anew / max(kept, 1e-300), 1.0)
 
 

@@ -48,10 +48,15 @@ class Gap:
                 noise[mask] *= min(1.0, float(error[:, mask].mean()) / max(float(noise[mask].mean()), 1e-300))
         beyond = np.where(np.abs(error - noise) < NOTHING, 0.0, error - noise)
         width = average(answers, over, (1.0, beyond, away), (-1.0, beyond, at)).within(-most, most)
-        there = float(noise[away].mean()) if away.any() else 0.0
-        most_noise = float(_noise(answers, comparison, lucky=True)[away].mean()) if away.any() else 0.0
+        # Few rows of seen combinations may hide by luck that there is noise: it is then taken off all the same.
+        might = _noise(answers, comparison, lucky=True) if answers.classes is not None else noise
+        most_noise = float(might[away].mean()) if away.any() else 0.0
         lost = min(most_noise, comparison.reached(answers, away), float(error[:, away].mean())) if away.any() else 0.0
-        excess = average(answers, over, (1.0, beyond + (there - lost), away))
+        known, hidden = (
+            average(answers, over, (1.0, error - each + (float(each[away].mean()) - lost if away.any() else 0.0), away))
+            for each in (noise, might)
+        )
+        excess = hidden if hidden.high < known.high else known
         doubt = _most_noise(answers, comparison) - lost if away.any() and lost > 0 else 0.0
         doubt = min(doubt, comparison.reached(answers, away) - lost, excess.mean) if doubt > 0 else 0.0
         return cls(seen, unseen, width, noise, beyond, lost, excess, max(0.0, doubt))

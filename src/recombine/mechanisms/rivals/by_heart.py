@@ -77,8 +77,8 @@ class ByHeart:
             return f"{alone}and for all they tell answers may be nothing but noise"
         if not self.bounds:
             reads = "reads" if self.told == MORE else "may read"
-            as_ = "rows of one combination are answered differently" if self.told == MORE else "these rows do not tell"
-            return f"{alone}and it {reads} more than the factors ({as_}), so that overfitting may explain any gap"
+            as_ = " (rows of one combination are answered differently)" * (self.told == MORE)
+            return f"{alone}and it {reads} more than the factors{as_}, so that overfitting may explain any gap"
         supposed = ", supposing that the learner is told the factors alone" * (self.told == OPEN)
         return (
             f"{alone}which noise known by heart favours by {share(self.most)} at most (the noise is "

@@ -40,10 +40,7 @@ NAMED = 3
 """Combinations that are named in a sentence."""
 PERMUTED, MOST_PERMUTED = 2_000, 20_000_000
 """How often errors are dealt anew among combinations; less often where there are very many."""
-TOGETHER = (
-    ": of what it knows of seen ones, beyond always giving the same answer, more than half is lost, all unseen ones "
-    "taken together"
-)
+TOGETHER = ": more than half of what it knows of seen ones is lost, all unseen ones taken together"
 NOT_SHOWN = " and the others are not shown to be"
 Level = tuple[int, int]
 """The place of a factor, and the code of its level."""

@@ -56,10 +56,10 @@ def lone_rows(
         few = _few(error, group.select(factors), least)
         if not len(few):
             continue
-        found = []
-        for one in (group.row(int(i), named=True) for i in few):
-            at = ", ".join(f"{brief(name)} = {brief(one[name])}" for name in factors)
-            found.append(f"row {one[ROW]} ({at}), where {one['p']:.4g} is given and {one['y']:.4g} is right")
+        one, *others = (group.row(int(i), named=True) for i in few)
+        at = ", ".join(f"{brief(name)} = {brief(one[name])}" for name in factors)
+        found = [f"row {one[ROW]} ({at}), where {one['p']:.4g} is given and {one['y']:.4g} is right"]
+        found += [f"row {other[ROW]}" for other in others]
         part = float(np.square(error[few]).sum() / np.square(error).sum())
         which, makes, them = ("One", "makes", "it") if len(few) == 1 else (COUNTS[len(few)], "make", "them")
         first = f"{which} of the {len(error):,} {where} {makes} {part:.0%} of their squared error: {'; '.join(found)}."

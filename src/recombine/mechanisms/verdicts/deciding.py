@@ -137,7 +137,8 @@ def _past_the_margin(
     most = 0.0 if favoured is None else favoured.most
     low = width.low - most
     worse = best is not None and best.difference.low > 0
-    if low <= margin and excess.high <= margin and unseen.high < comparison.own_constant and not worse:
+    lowest = reach(gap, answers)[1].low - most  # Seen ones that are all right may have been so by chance.
+    if lowest <= margin and excess.high <= margin and _beats_any_one(answers, gap, comparison, margin) and not worse:
         return "composes", "as well as the noise allows"  # However much errors on seen combinations vary.
     # No gap is larger than what unseen combinations cost beyond the noise: beyond that, seen ones were lucky.
     clear = low > margin and excess.low > margin
@@ -169,6 +170,16 @@ def _past_the_margin(
     plain = min([comparison.own_constant, *([adding.error.mean] if adding is not None else [])])
     part = beaten and unseen.mean - gap.seen.mean < plain - unseen.mean
     return "partly" if part else "fails", "; ".join(ground)
+
+
+def _beats_any_one(answers: Answers, gap: Gap, comparison: Comparison, margin: float) -> bool:
+    """Whether unseen combinations are answered better than by the best one answer for all of them: for certain or, of
+    classes, as what is left beyond the noise is less than half of what that costs beyond it (`_informed`)."""
+    one = comparison.own_constant
+    if gap.unseen.high < one:
+        return True
+    enough = answers.classes is not None and int(answers.unseen.sum()) >= FEWEST and one - gap.lost > margin
+    return enough and gap.excess.high < (one - gap.lost) / 2
 
 
 def _only_by_few(gap: Gap, answers: Answers, margin: float) -> list[str]:
@@ -223,7 +234,7 @@ def _as_the_rule(comparison: Comparison, noise: float) -> bool:
 def _across(gap: Gap, margin: float, answers: Answers, favoured: ByHeart | None) -> str:
     """That the gap reaches across the margin, and what would tell: intervals narrow with the root of what they are
     over."""
-    start = f"the gap reaches across the margin of {margin:g}, up to which it would count as composing"
+    start = f"the gap reaches across the margin of {margin:g}"
     width = gap.width
     if favoured is not None:
         return f"{start}, and training rows of seen combinations favour them: {favoured.advice}"
@@ -240,9 +251,8 @@ def _across(gap: Gap, margin: float, answers: Answers, favoured: ByHeart | None)
         instead = _instead(answers, gap.beyond.mean(axis=0), times, int(exist)) if times <= MOST_TIMES else ""
         if instead:
             return f"{start}: if it stays where it is, {instead} would tell"
-        few = f"the {exist:,} combinations that these levels have are too few to tell"
-        more = ", take many more rows of each combination" * (noise_within(answers) is not None)
-        return f"{start}: if it stays where it is, {few}; {NAME_IT}{more}, or ask about more levels"
+        more = "take many more rows of each, " * (noise_within(answers) is not None)
+        return f"{start}; all {exist:,} combinations are too few to tell: {more}ask about more levels, or {NAME_IT}"
     if times > MOST_TIMES:
         told = f"it would take more than {MOST_TIMES} times as many {what} to tell"
         return f"{start}: if it stays where it is, {told}; or {NAME_IT}"

@@ -11,6 +11,7 @@ import numpy as np
 from recombine.mechanisms.answers.names import brief, share
 from recombine.mechanisms.causes.evidence import FAILING
 from recombine.mechanisms.causes.ignored import unused
+from recombine.mechanisms.compared.fitting import hardly_anything
 from recombine.statistics import Interval
 
 if TYPE_CHECKING:
@@ -32,6 +33,7 @@ SAID = {
 """Verdicts, the worst first, of one output and of several."""
 WORST = tuple(SAID)
 BAD = ("fails", "partly", "not fitted", "overfits")
+NOTHING_IN_IT = ("has hardly anything to learn", "have hardly anything to learn")
 NOWHERE = Interval(float("nan"), over="combinations")
 
 
@@ -51,6 +53,12 @@ class Output:
     """… and the best of the simple rules."""
     unused: tuple[str, ...] = ()
     """Factors that its answers do not vary with, or hardly, where it does not compose."""
+    nothing: bool = False
+    """Whether rows tell that there is hardly anything to learn in it, so that it counts as not fitted, …"""
+    mechanisms: tuple[str, ...] = ()
+    """… which mechanisms are named of it, …"""
+    level: str = ""
+    """… and which levels stand out among its unseen combinations, or are wrong wherever they are asked about."""
 
     @classmethod
     def of(cls, number: int, found: MeasureResult | str) -> Output:
@@ -61,9 +69,11 @@ class Output:
         names, ignores = unused(found.answers, found.settings["seed"]) if found.verdict in BAD else ((), "")
         why = [found.why or NO_UNSEEN * (found.verdict == "nothing unseen"), ignores * (ignores not in found.why)]
         costs = [float("nan") if c is None else c.error.mean for c in (constant, best)]
+        told = found.verdict == "not fitted" and found.comparison.floor.bounded
         return cls(
             number, found.verdict, ". ".join(filter(None, why)), found.seen, found.unseen, found.gap,
-            costs[0], costs[1], names,
+            costs[0], costs[1], names, told and bool(hardly_anything(found.answers, found.comparison)),
+            found.mechanisms, _levels(found),
         )  # fmt: skip
 
     @property
@@ -73,7 +83,13 @@ class Output:
                  if np.isfinite(error.mean)]  # fmt: skip
         errors = f" (error {', '.join(sides)} combinations)" * bool(sides)
         why = f" ({self.why})" * (self.verdict == UNJUDGED)
-        return f"output {self.number} {SAID[self.verdict][0]}{errors}{why}"
+        named = f" by {' and '.join(self.mechanisms)}" * bool(self.mechanisms)
+        return f"output {self.number} {self.said[0]}{named}{errors}{why}"
+
+    @property
+    def said(self) -> tuple[str, str]:
+        """What it is said to be, of one output and of several."""
+        return NOTHING_IN_IT if self.nothing else SAID[self.verdict]
 
     def to_dict(self) -> dict[str, Any]:
         """One row of `MeasureResult.outputs_frame`."""
@@ -89,14 +105,24 @@ class Output:
             "gap_high": self.gap.high,
             "constant": self.constant,
             "best": self.best,
+            "mechanisms": "; ".join(self.mechanisms),
+            "level": self.level,
             "why": self.why,
         }
 
 
+def _levels(found: MeasureResult) -> str:
+    """The levels that stand out among unseen combinations, or are wrong wherever they are asked about, in words."""
+    factors = found.answers.space.factors
+    of = dict.fromkeys((*found.level, *found.bad_levels))
+    return "; ".join(f"{brief(factors[j].name)} = {brief(str((factors[j].levels or ())[code]))}" for j, code in of)
+
+
 def worst(outputs: Sequence[Output]) -> int | None:
-    """The place of the output with the worst verdict and, of these, the largest gap; none where none is judged."""
-    order = [(WORST.index(o.verdict), -float(np.nan_to_num(o.gap.mean)), i) for i, o in enumerate(outputs)]
-    return min(order)[2] if any(o.verdict != UNJUDGED for o in outputs) else None
+    """The place of the output with the worst verdict and, of these, the largest gap; none where none is judged. One in
+    which there is hardly anything to learn comes last."""
+    order = [(o.nothing, WORST.index(o.verdict), -float(np.nan_to_num(o.gap.mean)), i) for i, o in enumerate(outputs)]
+    return min(order)[3] if any(o.verdict != UNJUDGED for o in outputs) else None
 
 
 def unused_by_one(outputs: Sequence[Output], each: Sequence[MeasureResult | str]) -> set[str]:
@@ -108,12 +134,14 @@ def unused_by_one(outputs: Sequence[Output], each: Sequence[MeasureResult | str]
 
 
 def decided_by_one(whole: MeasureResult, outputs: Sequence[Output]) -> bool:
-    """Whether one output says more than the whole: where this is not fitted and each of them is, or is unclear and one
-    of them is not fitted."""
-    found = {o.verdict for o in outputs}
-    if whole.verdict == "unclear":
-        return "not fitted" in found
-    return bool(outputs) and whole.verdict == "not fitted" and not found & {"not fitted", UNJUDGED}
+    """Whether one output says more than the whole: where this composes or is unclear and one of them is not fitted,
+    or is not fitted and each of them is. Outputs in which there is hardly anything to learn say nothing of the whole,
+    but may make it unclear."""
+    found = {o.verdict for o in outputs if not o.nothing}
+    if whole.verdict in ("composes", "unclear") and "not fitted" in found:
+        return True
+    empty = whole.verdict == "unclear" and not whole.look and any(o.nothing for o in outputs)
+    return bool(found) and (empty or whole.verdict == "not fitted") and not found & {"not fitted", UNJUDGED}
 
 
 def with_outputs(
@@ -124,9 +152,9 @@ def with_outputs(
 
     Who composes as a whole, or may, and not in each output does so in part: where the gap of one is clearly above the
     margin by itself. What is unclear as a whole, and not for what is to be looked at first, is so where one fails."""
-    own = whole.notes if of is None else (f"Output {of + 1}: {note}" for note in whole.notes)
+    own = whole.noted if of is None else (f"Output {of + 1}: {note}" for note in whole.noted)
     output = None if of is None else of + 1
-    result = replace(whole, outputs=tuple(outputs), output=output, notes=(*notes, *own))
+    result = replace(whole, outputs=tuple(outputs), output=output, noted=(*notes, *own))
     told = {"composes": FAILING, "unclear": () if whole.look else ("fails",)}.get(whole.verdict, ())
     if of is not None or not any(o.verdict in told and o.gap.low > whole.settings["margin"] for o in outputs):
         return result
@@ -160,14 +188,14 @@ def outputs_note(outputs: Sequence[Output], numbers: bool) -> list[str]:
 
 def _grouped(outputs: Sequence[Output]) -> str:
     """Outputs by verdict, the worst first."""
-    said: dict[str, list[int]] = {}
-    for o in sorted(outputs, key=lambda o: WORST.index(o.verdict)):
-        said.setdefault(o.verdict if o.verdict != UNJUDGED else o.why, []).append(o.number)
+    said: dict[tuple[str, str], list[int]] = {}
+    for o in sorted(outputs, key=lambda o: (o.nothing, WORST.index(o.verdict))):
+        words = (f"cannot be judged ({o.why})",) * 2 if o.verdict == UNJUDGED else o.said
+        said.setdefault(words, []).append(o.number)
     if len(said) == 1 and outputs[0].verdict != UNJUDGED:
         every = "both" if len(outputs) == 2 else f"all {len(outputs)}"
-        return f"{every} {SAID[outputs[0].verdict][1]}"
-    told = ((of, SAID.get(verdict, (f"cannot be judged ({verdict})",) * 2)) for verdict, of in said.items())
-    return "; ".join(f"output{'s' * (len(of) > 1)} {_listed(of)} {words[len(of) > 1]}" for of, words in told)
+        return f"{every} {outputs[0].said[1]}"
+    return "; ".join(f"output{'s' * (len(of) > 1)} {_listed(of)} {words[len(of) > 1]}" for words, of in said.items())
 
 
 def _unused_words(outputs: Sequence[Output]) -> str:

@@ -16,7 +16,8 @@ from recombine.mechanisms.answers.names import brief, share
 from recombine.mechanisms.causes.determined import LeftOpen
 from recombine.mechanisms.compared.comparing import Compared, Comparison
 from recombine.mechanisms.verdicts.outputs import Output, outputs_words
-from recombine.mechanisms.verdicts.verdict_words import verdict_words
+from recombine.mechanisms.verdicts.told_short import Part, clauses, told
+from recombine.mechanisms.verdicts.verdict_words import WHY, verdict_parts
 from recombine.result import Result
 from recombine.statistics import Interval
 
@@ -80,7 +81,8 @@ class MeasureResult(Result):
     """… and which of them, from 1 on, all else is said of, where they are judged one by one alone."""
     diverged: int = 0
     unfitted: int = 0
-    notes: tuple[str, ...] = ()
+    noted: tuple[str, ...] = ()
+    """What is worth noting besides the verdict."""
     settings: dict[str, Any] = field(default_factory=dict, repr=False)
 
     @property
@@ -119,10 +121,20 @@ class MeasureResult(Result):
         ]
 
     def sentence(self) -> str:
-        """The verdict in one or two sentences, each mechanism with its number; which of several outputs it is of, and
-        what to look at first."""
-        own = [outputs_words(self), self.look]  # What is said of one output alone stands before that it is.
-        return " ".join(filter(None, [verdict_words(self), *(own if self.output is None else own[::-1])]))
+        """The verdict in a few sentences, each mechanism with its number; which of several outputs it is of, and what
+        to look at first. What it has no room for stands first in ``notes``."""
+        return self._told[0]
+
+    @property
+    def notes(self) -> tuple[str, ...]:
+        """What the sentence has no room for, and what is worth noting besides."""
+        return (*self._told[1], *self.noted)
+
+    @cached_property
+    def _told(self) -> tuple[str, tuple[str, ...]]:
+        which = Part(outputs_words(self).removesuffix("."), 0 if self.output is not None else WHY)
+        own = [[which], clauses(self.look, 0)]  # What is said of one output alone stands before that it is.
+        return told([*verdict_parts(self), *(p for of in (own if self.output is None else own[::-1]) for p in of)])
 
     @property
     def worst_level(self) -> dict[str, Any] | None:
@@ -290,10 +302,11 @@ class MeasureResult(Result):
 
     def outputs_frame(self) -> pl.DataFrame:
         """One row an output, where an answer has several: its verdict by itself, errors on seen and unseen combinations
-        and the gap, with their intervals, and what simple rules cost on the same unseen rows."""
+        and the gap, with their intervals, what simple rules cost on the same unseen rows, the mechanisms that are
+        named of it and the levels that stand out."""
         import polars as pl
 
-        texts = {"output": pl.Int64, "verdict": pl.String, "why": pl.String}
+        texts = {"output": pl.Int64, **dict.fromkeys(("verdict", "mechanisms", "level", "why"), pl.String)}
         names = Output(1, "").to_dict()
         rows = [{name: _plain(value) for name, value in o.to_dict().items()} for o in self.outputs]
         return pl.DataFrame(rows, schema={name: texts.get(name, pl.Float64) for name in names})

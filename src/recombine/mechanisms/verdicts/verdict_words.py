@@ -17,6 +17,7 @@ from recombine.mechanisms.compared.overfitting import better_on_training_rows, n
 from recombine.mechanisms.rivals.same import SAME
 from recombine.mechanisms.rivals.told_apart import FAR_LESS
 from recombine.mechanisms.verdicts.deciding import ALTOGETHER
+from recombine.mechanisms.verdicts.told_short import Part, clauses
 from recombine.statistics import Over
 
 if TYPE_CHECKING:
@@ -27,61 +28,94 @@ FEWEST_COUNTS = 4
 """Whole numbers from which those judged as classes may be counts."""
 ENOUGH = 20
 """Unseen combinations below which the sentence says how much so few leave open."""
+WHY, ASIDE, LATER, RULES, BESIDES, RECALL = 1, 2, 3, 6, 7, 8
+"""How much is needed that stands after what holds and the strongest evidence; further reasons come after the first."""
 ADD = "add predictions for training rows or, better, for new rows of seen combinations"
 
 
-def verdict_words(result: MeasureResult) -> str:
-    """The verdict in one or two sentences, each mechanism with its number; before it, what got no answer at all."""
+def verdict_parts(result: MeasureResult) -> list[Part]:
+    """The verdict with its numbers, each mechanism with its own; before it, what got no answer at all."""
     left = result.answers.without_answer
-    return f"{left}. {_verdict(result)}" if left else _verdict(result)
+    return [*([Part(left)] if left else []), *_verdict(result)]
 
 
-def _verdict(result: MeasureResult) -> str:
+def _verdict(result: MeasureResult) -> list[Part]:
+    aside, rules, recall = Part(_aside(result), ASIDE), Part(_rules(result), RULES, in_table=True), _recall(result)
     if result.verdict == "not fitted":
-        after = _cut(result) or " What it does elsewhere says little about how it composes." * (not result.look)
-        return f"On its training data it does not count as fitted: {result.why}.{_aside(result)}{after}"
+        why, *more = clauses(result.why, 0) or [Part("")]
+        after = _cut(result) or "What it does elsewhere says little about how it composes" * (not result.look)
+        return [
+            Part(f"On its training data it does not count as fitted: {why.text}"),
+            *more,
+            aside,
+            Part(after, BESIDES),
+        ]
     if result.verdict == "nothing unseen":
         every = "Every other" if result.answers.unanswered.count else "Every"
-        told = f"{every} combination asked about was seen in training; the error on them is {ranged(result.seen)}."
-        return told + _aside(result)
+        told = f"{every} combination asked about was seen in training; the error on them is {ranged(result.seen)}"
+        return [Part(told), aside]
     if result.verdict == "nothing seen":
-        return (
+        told = (
             f"The error on unseen combinations is {ranged(result.unseen)}; no seen combination was asked about, so "
-            f"neither the fit nor the gap can be judged: {ADD}.{_beside(result)}" + f" {result.why}." * bool(result.why)
+            f"neither the fit nor the gap can be judged: {ADD}"
         )
-    rows = "new rows of seen ones" if result.answers.like else "the training rows of seen ones"
-    numbers = (
-        f"error {ranged(result.unseen)}{LEVEL_WORDS * result.unseen.bounded} on unseen combinations against "
-        f"{ranged(result.seen)} on {rows}, " + beyond(result, f"a gap of {ranged(result.gap)}")
-    )
-    learnt = share(training_error(result.answers))
-    besides = f" It overfits besides: the error on training rows is {learnt}{_unless(result)}."
-    besides *= _better_on_training_rows(result) and not result.look
+        return [Part(told), aside, rules, recall, *clauses(result.why, WHY)]
+    start, after = _started(result)
+    first = Part(f"{start}: {_numbers(result)}{after}", short=f"{start}: {_numbers(result, short=True)}{after}")
+    learnt = f"the error on training rows is {share(training_error(result.answers))}{_unless(result)}"
+    besides = f"It overfits besides: {learnt}" * (_better_on_training_rows(result) and not result.look)
     if result.verdict == "composes":
-        how = result.why or f"as it answers seen ones, to within the margin of {result.settings['margin']:g}"
-        return f"It answers unseen combinations {how}: {numbers}.{_tested(result)}{besides}{_beside(result)}"
+        return [
+            first,
+            Part(_tested(result), WHY, short=_tested(result).partition(", if none")[0] + ")" * bool(_tested(result))),
+            Part(besides, BESIDES),
+            aside,
+            rules,
+            recall,
+        ]
     if result.verdict == "overfits":
-        return (
-            f"It overfits, {result.why or 'and not composing is not what fails'}: {numbers}, where the error on "
-            f"training rows is {learnt}{_unless(result)}.{_beside(result)}"
-        )
+        return [first, Part(result.why.partition("; ")[2], WHY), aside, rules, recall]
     if result.verdict == "unclear":
         constant = result.comparison.constant
         cut = "" if constant is None or constant.difference.high < 0 else _cut(result)
-        return (
-            f"Whether it fails on unseen combinations is not clear: {numbers}; {result.why}.{besides}{_beside(result)}"
-            f"{cut}"
-        )
+        reasons = clauses(result.why, LATER * bool(result.look), joint="; ")
+        return [first, *reasons, Part(besides, BESIDES), aside, rules, recall, Part(cut, BESIDES)]
     named = [f"{e.mechanism} ({e.numbers()})" for e in result.evidence if e.named]
-    how = f"Mechanism: {'; '.join(named)}." if named else (
+    short = f"Mechanism: {'; '.join([*named[:1], *result.mechanisms[1:]])}" * bool(named)
+    how = f"Mechanism: {'; '.join(named)}" if named else (
         f"The other {'one errs' if result.rest[0] == 1 else f'{result.rest[0]:,} err'} by {share(result.rest[1])}, "
-        f"seen ones by {share(result.seen.mean)}."
-        if result.rest else _silent(result.evidence, unread_factors(result.answers))
+        f"seen ones by {share(result.seen.mean)}"
+        if result.rest else _silent(result.evidence, unread_factors(result.answers)).removesuffix(".")
     )  # fmt: skip
-    start = "It fails on unseen combinations" if result.verdict == "fails" else in_part(result.why)
     said = not result.why or result.why == result.answers.without_answer
-    part = "" if said else f" {result.why[0].upper()}{result.why[1:]}."
-    return f"{start}: {numbers}.{besides}{_beside(result)}{part} {how}"
+    part = [] if said else clauses(f"{result.why[0].upper()}{result.why[1:]}", WHY)
+    return [first, Part(besides, BESIDES), aside, rules, recall, *part, Part(how, short=short)]
+
+
+def _started(result: MeasureResult) -> tuple[str, str]:
+    """What a verdict of unseen combinations says before its numbers, and after them."""
+    if result.verdict == "composes":
+        how = result.why or f"as it answers seen ones, to within the margin of {result.settings['margin']:g}"
+        return f"It answers unseen combinations {how}", ""
+    if result.verdict == "overfits":
+        learnt = f"{share(training_error(result.answers))}{_unless(result)}"
+        after = f", where the error on training rows is {learnt}"
+        return f"It overfits, {result.why.partition('; ')[0] or 'and not composing is not what fails'}", after
+    if result.verdict == "unclear":
+        return "Whether it fails on unseen combinations is not clear", ""
+    return ("It fails on unseen combinations" if result.verdict == "fails" else in_part(result.why)), ""
+
+
+def _numbers(result: MeasureResult, short: bool = False) -> str:
+    """The errors and the gap; ``short``: without what the noise makes of them, which a table has."""
+    rows = "new rows of seen ones" if result.answers.like else "the training rows of seen ones"
+    error = f"error {ranged(result.unseen)}{LEVEL_WORDS * result.unseen.bounded} on unseen combinations against "
+    if not short:
+        return f"{error}{ranged(result.seen)} on {rows}, {beyond(result, f'a gap of {ranged(result.gap)}')}"
+    gap = f"a gap of {ranged(result.gap)}"
+    told = beyond(result, gap)  # That all of it is noise is no mere number.
+    gap = told if told.startswith("all of it") else gap + f" beyond {_its_noise(result)}" * (max(result.noise) > 0)
+    return f"{error}{share(result.seen.mean)} on {rows}, {gap}"
 
 
 def in_part(why: str) -> str:
@@ -92,9 +126,9 @@ def in_part(why: str) -> str:
 def _cut(result: MeasureResult) -> str:
     """What was done to probabilities or whole numbers, in a sentence, where they could be judged as they are."""
     if result.answers.coded and len(result.answers.classes or ()) >= FEWEST_COUNTS:
-        return " Whole numbers were judged as classes; --target-kind number judges counts and ratings."
+        return "Whole numbers were judged as classes; --target-kind number judges counts and ratings"
     cut = "log loss" in result.answers.scores and result.answers.classes == ("0", "1") and SAME not in result.look
-    return " Probabilities were cut at 0.5; --target-kind number judges them as they are." * cut
+    return "Probabilities were cut at 0.5; --target-kind number judges them as they are" * cut
 
 
 def _tested(result: MeasureResult) -> str:
@@ -104,7 +138,7 @@ def _tested(result: MeasureResult) -> str:
         return ""
     only = f"Only {count} unseen combination{'s were' if count > 1 else ' was'} tested"
     left = f"up to {1 - 0.05 ** (1 / count):.0%} of all others could still fail"
-    return f" {only}: {left} (95 %, if none of these fails and they were drawn at random)."
+    return f"{only}: {left} (95 %, if none of these fails and they were drawn at random)"
 
 
 def _better_on_training_rows(result: MeasureResult) -> bool:
@@ -119,6 +153,10 @@ def _unless(result: MeasureResult) -> str:
     return "" if known else " (unless test rows are noisier than training rows, which too few rows tell)"
 
 
+def _its_noise(result: MeasureResult) -> str:
+    return "the noise" if unread(result.answers) >= FAR_LESS else "what it leaves of the noise"
+
+
 def beyond(result: MeasureResult, gap: str) -> str:
     """The gap, and the noise that was taken off both errors before they were compared, in words."""
     seen, unseen = result.noise
@@ -128,7 +166,7 @@ def beyond(result: MeasureResult, gap: str) -> str:
         unseen > result.unseen.mean + NOTHING or seen > result.seen.mean + NOTHING
     ):  # It was told from rows of a few combinations.
         return f"beside a noise of {share(unseen)} and {share(seen)}: beyond it, {gap}"
-    noise = "noise" if unread(result.answers) >= FAR_LESS else "what it leaves of the noise"
+    noise = _its_noise(result).removeprefix("the ")
     parts = [
         "all" if of - own <= NOTHING else "nearly all" if share(own) == share(of) else share(own)
         for own, of in ((unseen, result.unseen.mean), (seen, result.seen.mean))
@@ -147,17 +185,25 @@ def _aside(result: MeasureResult) -> str:
         "did not fit": result.unfitted * result.fits,
     }
     of = f"of {len(result.answers.members) + sum(out.values()):,} members"
-    return "".join(f" {n:,} {of} {what} and {'is' if n == 1 else 'are'} left out." for what, n in out.items() if n)
+    return ". ".join(f"{n:,} {of} {what} and {'is' if n == 1 else 'are'} left out" for what, n in out.items() if n)
 
 
-def _beside(result: MeasureResult) -> str:
-    """The members left out, and the learner beside simple rules, in a sentence each."""
+def _rules(result: MeasureResult) -> str:
+    """The learner beside simple rules and other learners, in a sentence."""
     rules = (result.comparison.constant, result.comparison.adding, result.comparison.best)
     shown = [c for c in rules if c is not None]
     shown += [c for c in result.comparison.others if not c.rule]
     texts = list(dict.fromkeys(
         f"{brief(c.name)} {share(c.error.mean)}" + f" ({c.verdict})" * bool(c.verdict) for c in shown
     ))  # fmt: skip
+    guess = result.left_open
+    open_ = f" (rules are arbitrary at {guess.count:,} of {guess.of:,} combinations)" * bool(guess.count)
+    told = texts and result.answers.unseen.any()
+    return f"Errors on the same unseen rows: {', '.join(texts)}{open_}" if told else ""
+
+
+def _recall(result: MeasureResult) -> Part:
+    """The recall of a rare class or, of several, of the one that is lost."""
     recall = [(k, v, side) for side, of in result.scores().items() for k, v in of.items() if k.startswith("recall")]
     if len(result.answers.classes or ()) > 2 and not (
         len(recall) == 2 and (recall[1][1] or 0) < (recall[0][1] or 0) / 2
@@ -165,12 +211,8 @@ def _beside(result: MeasureResult) -> str:
         recall = []  # Of several classes one is always the worst.
     found = ", ".join(f"{share(v)} on {side}" for _, v, side in recall)
     worst = ", the worst class on unseen ones" * (len(result.answers.classes or ()) > 2)
-    rare = f" {recall[0][0].replace('recall', 'Recall', 1)}{worst}: {found} combinations." if recall else ""
-    guess = result.left_open
-    open_ = f" (rules are arbitrary at {guess.count:,} of {guess.of:,} combinations)" * bool(guess.count)
-    told = texts and result.answers.unseen.any()
-    beside = f" Errors on the same unseen rows: {', '.join(texts)}{open_}." if told else ""
-    return _aside(result) + beside + rare
+    rare = f"{recall[0][0].replace('recall', 'Recall', 1)}{worst}: {found} combinations" if recall else ""
+    return Part(rare, RECALL)
 
 
 def noise_words(result: MeasureResult) -> str:

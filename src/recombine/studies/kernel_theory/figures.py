@@ -27,10 +27,10 @@ BY_DISTANCE = (AS_TRAINED_THERE | (CONVNET & ~AS_TRAINED_THERE.any())) & (TASK !
 """ConvNets as the paper trains them, where any were."""
 AS_PAPER, SAME, OTHER = "as the paper trains", "fewer steps, same maps", "fewer steps, other maps"
 NEW_ALONE = "as the paper trains, new images alone"
-TRAINED = {"convnet-faithful": AS_PAPER, "convnet-own": SAME, "convnet": OTHER, "convnet-published": OTHER}
+TRAINED = {"convnet-faithful": AS_PAPER, "convnet-own": SAME, **dict.fromkeys((*MAPS, "convnet-published"), OTHER)}
 PUBLISHED = {f"cd{k}": values for k, values in CONTEXT_ACCURACY.items()} | {"equivalence": EQUIVALENCE_ACCURACY}
 TRAINED_BOTH_WAYS = pl.col("network").is_in([*TRAINED]) & (
-    (TASK.is_in(list(CD)) & (pl.col("network") != "convnet"))
+    (TASK.is_in(list(CD)) & ~pl.col("network").is_in(MAPS))
     | ((TASK == "equivalence") & (pl.col("network") != "convnet-published"))
 )
 KIND = (
@@ -94,10 +94,13 @@ def _beside_published(
     printed = [{"task": task, "trained": "published", "distance": at, "mean": value}
                for task, values in published.items() if task in beside for at, value in values.items()]  # fmt: skip
     schema = {name: means.schema[name] for name in ("task", "trained", "distance", "mean")}
-    whole = pl.concat([means, pl.DataFrame(printed, schema)], how="diagonal")
-    # A line has a gap at distances that were not trained.
-    every = whole.select("task", "trained").unique().join(whole.select("distance").unique(), how="cross")
-    return every.join(whole, at, how="left").sort(at)
+    return _with_gaps(pl.concat([means, pl.DataFrame(printed, schema)], how="diagonal"), at)
+
+
+def _with_gaps(means: pl.DataFrame, at: list[str]) -> pl.DataFrame:
+    """With a row for each distance, so that a line has a gap where nothing was trained."""
+    every = means.select(at[:-1]).unique().join(means.select("distance").unique(), how="cross")
+    return every.join(means, at, how="left").sort(at)
 
 
 def _draw_trained(y_title: str, least: float = 0.0) -> Callable[[pl.DataFrame], Any]:
@@ -116,7 +119,8 @@ def _draw_distance(rows: pl.DataFrame) -> Any:
     from recombine.figures import column, curves
 
     def panel(value: str, which: pl.Expr, title: str, domain: tuple[float, float] | None = None) -> Any:
-        means = summarise(rows.filter(which), value, ["task", "distance"]).sort("task", "distance")
+        at = ["task", "distance"]
+        means = _with_gaps(summarise(rows.filter(which), value, at), at)
         return curves(
             means, "distance", "mean", "task", "low", "high", x_title="distance between the images (pixels)",
             y_title=title, y_domain=domain, groups=rows["task"].unique().sort().to_list(),

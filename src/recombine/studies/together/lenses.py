@@ -170,8 +170,7 @@ def summary(values: pl.DataFrame) -> pl.DataFrame:
     for (kind, lens), part in values.group_by("kind", "lens", maintain_order=True):
         own = [] if kind == POOLED else [(task, rows) for (task,), rows in part.group_by("task", maintain_order=True)]
         for task, some in [(ALL_TASKS, part), *own]:
-            # A setting that several halves judge a lens by counts once. A bootstrap hangs on the order of its values:
-            # this is the one in which claims read them.
+            # A setting that several halves judge a lens by counts once.
             each = some.group_by("task", "split").agg(pl.col("rho").mean(), pl.col("networks").first())
             found = each.sort("task", "split").drop_nulls("rho")
             one = interval(found["rho"])
