@@ -9,7 +9,6 @@ from scipy import stats
 from recombine.checks.adds_up import additivity as module
 from recombine.checks.adds_up.additivity import additivity
 from recombine.checks.adds_up.lack_of_fit import _design, _Rest, _some, lack_of_fit
-from recombine.checks.adds_up.tested import LEVEL
 from recombine.checks.exact.identifiability import Identifiability
 from recombine.support.table import Target
 
@@ -88,7 +87,7 @@ def test_of_too_many_combinations_whole_levels_are_kept_and_tell():
     kept = _some(codes, (USERS, ITEMS), 400)
     assert 350 < kept.sum() <= 400
     assert not set(codes[kept, 0]) & set(codes[~kept, 0])
-    assert p_value(codes, target, most=400) < LEVEL
+    assert p_value(codes, target, most=400) < 1e-3
     few = np.arange(800)[:, None] % 2
     assert _some(few, (2,), 300).sum() == 300, "of few levels each has more than that"
 

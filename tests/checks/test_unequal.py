@@ -20,10 +20,10 @@ def test_two_groups_are_welchs_test() -> None:
     contrast = np.where(level == 0, 1 / 8, -1 / 5)[:, None]
     contrast /= np.linalg.norm(contrast)
     means = np.array([one.mean(), two.mean()])[level]
-    noise = Noise((y - means) ** 2, np.array([7 / 8, 4 / 5])[level], level[:, None], np.ones(13), np.ones(13))
+    noise = Noise((y - means) ** 2, np.array([7 / 8, 4 / 5])[level], level[:, None], np.ones(13))
     found = unequal(float((contrast.T @ y)[0] ** 2), contrast, False, noise)
     assert found == pytest.approx(ttest_ind(one, two, equal_var=False).pvalue)
-    alike = Noise(np.ones(13) * 7 / 8, np.ones(13) * 7 / 8, level[:, None], np.ones(13), np.ones(13))
+    alike = Noise(np.ones(13) * 7 / 8, np.ones(13) * 7 / 8, level[:, None], np.ones(13))
     assert unequal(1.0, contrast, False, alike) == 0.0, "noises that do not differ are one"
 
 

@@ -127,8 +127,7 @@ def additivity(
     noise, within = None, None
     if rows > cells:
         noise = pure, rows - cells
-        scatter = np.maximum(seen.spread, (count - 1) * rounding)
-        within = Noise(scatter, count - 1, codes, mean, mean - left / root)
+        within = Noise(np.maximum(seen.spread, (count - 1) * rounding), count - 1, codes, mean)
     found = [interaction(pair, basis, columns, left, root, noise, rounding, within) for pair, columns in named.items()]
     tests = [f for f in found if f is not None] + sparse
     if noise is not None and within is not None:
@@ -175,7 +174,8 @@ def _level_unlike_others(
     found, looks = list[Found](), sum(unlike.looks for unlike in some)
     for unlike in some:
         whole = unlike.columns.shape[1] > 1
-        one = interaction("", basis, unlike.columns, left, root, noise, rounding, within)
+        scattered = within if whole or within is None else replace(within, fit=within.mean - left / root)
+        one = interaction("", basis, unlike.columns, left, root, noise, rounding, scattered)
         repeated = None if within is None else within.of_level(*unlike.at[:2])
         own = interaction("", basis, unlike.columns, left, root, repeated or noise, rounding)
         if one is None or own is None or (whole and repeated is None):

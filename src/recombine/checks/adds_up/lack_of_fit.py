@@ -70,8 +70,7 @@ def lack_of_fit(
     more = float(np.log(gain / free) - np.log(noise / spare))
     p_value = max(p_value, upper(more, beyond + max(inside, as_long)))
     rest = _Rest(design)
-    scattered = Noise(within, count - 1, codes, target.mean, target.mean - left / root)
-    return max(p_value, at_most(gain, lambda: rest.own, rest.squares, scattered))
+    return max(p_value, at_most(gain, lambda: rest.own, rest.squares, Noise(within, count - 1, codes, target.mean)))
 
 
 def _variance(terms: Floats, mean: float | Floats) -> float:

@@ -4,9 +4,9 @@
 
 (Box 1954; Brunner, Dette and Munk 1997). P projects on what is tested; v is the noise of a combination's rows, pooled
 over those that share its level of a factor, or its own, from f_g degrees of freedom. That is asked only where these
-noises differ (Bartlett 1937), as shares of the mean too: of few rows each v is a guess, which costs power. Noise that
-goes along the answer, of which few rows tell more, is always asked of: its p-value is a mean over how much it may do so
-(`along`), v from all degrees of freedom.
+noises differ (Bartlett 1937), as shares of the mean too: of few rows each v is a guess, which costs power, and noise in
+proportion to the mean does little harm to most tests. To that of a slope it does more, so that noise is asked there
+whether it goes along the answer: the p-value is a mean over how much it may do so (`along`).
 """
 
 from __future__ import annotations
@@ -34,8 +34,8 @@ class Noise:
     freedom: Floats
     codes: Ints
     mean: Floats
-    fit: Floats
-    """What effects add up to."""
+    fit: Floats | None = None
+    """What effects add up to, where noise is asked whether it goes along that."""
 
     def of_level(self, k: int, level: int) -> tuple[float, float] | None:
         """The same of all combinations of a level together; None where it has no repeated rows."""
@@ -84,7 +84,7 @@ def at_most(gain: float, own: Callable[[], Floats], squares: Callable[[Floats], 
 
 def _along(gain: float, own: Callable[[], Floats], squares: Callable[[Floats], float], noise: Noise) -> float:
     """p-value of a gain if noise goes along the answer."""
-    if (along := Along.of(noise.fit, noise.squares, noise.freedom)) is None:
+    if noise.fit is None or (along := Along.of(noise.fit, noise.squares, noise.freedom)) is None:
         return 0.0
     freedom, place = float(noise.freedom.sum()), along.place(noise.fit)
     each, total, shares = float(noise.squares.sum()) / freedom, 0.0, own()
