@@ -66,7 +66,7 @@ def every_way(
     first = _numbers(known, target, scale, expected, shifts, error, noise)
     if error is None or target is None or first.units != "answer" or first.untold or doubted:
         return [first]
-    others = rivals(known, target, scale)
+    others = rivals(known, target, scale, shifts is not None)
     if shifts is not None and others:
         own = f"shifts of {shifts.name} are in the answer's own units"
         why = f"the seen answers do not tell whether effects {either(scale, others)}, and {own}"
