@@ -16,6 +16,7 @@ from recombine.checks.adds_up.additivity import additivity
 from recombine.checks.exact.conjunctive import Conjunctive
 from recombine.checks.exact.curves import Curve, curves_of
 from recombine.checks.exact.identifiability import Identifiability
+from recombine.checks.plans.in_brief import in_brief
 from recombine.cli.main import main
 from recombine.errors import InputError
 from recombine.support.table import Target, read_tables
@@ -164,6 +165,7 @@ def test_a_plan_tells_no_error_of_what_is_extrapolated():
     assert both.before == pytest.approx(near.before)
     assert both.after < 2
     assert "1 asked outside the seen range is left out" in both.words
+    assert in_brief(both).endswith("Nothing is promised of 1 asked outside the seen range.")
     assert both.left == 1 - told["enough"]  # unless a row that is collected widens the range
     far = rc.check(table, ["v", "dose"], test={"v": ["b"], "dose": [90.0]}, **how).plan
     assert (far.after, far.worst) == (None, None)

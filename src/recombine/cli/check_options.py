@@ -68,7 +68,10 @@ Budget = Annotated[
 ]
 UntilError = Annotated[
     float | None,
-    Parameter(group=COLLECT, help="Rows until every asked standard error is below this, in the answer's units."),
+    Parameter(
+        group=COLLECT,
+        help="Rows until every asked standard error (inside the seen range) is below this, in its units.",
+    ),
 ]
 Noise = Annotated[float | None, Parameter(group=COLLECT, help="Standard deviation of one row; estimated if not given.")]
 Change = Annotated[

@@ -8,7 +8,16 @@ from recombine.checks.plans.planned import Plan
 
 
 def in_brief(plan: Plan) -> str:
-    """What to collect and what that gives."""
+    """What to collect, what that gives, and for which asked combinations it gives nothing."""
+    left = plan.far and not (plan.untold or plan.doubted or plan.after is None)
+    return (
+        f"{_in_brief(plan)} Nothing is promised of {plan.far:,} asked outside the seen range."
+        if left
+        else _in_brief(plan)
+    )
+
+
+def _in_brief(plan: Plan) -> str:
     rows, given = plan.rows_in_words, f"if {plan.assumes}"
     if plan.untold:
         return plan.not_promised()

@@ -181,7 +181,7 @@ class Plan:
         most = self._noise_size(self.noise_range[1])
         noise = "" if self.as_estimated is None else f", with a noise of {most}, the most that it may be,"
         of = " for the error asked for, in the chance of a class," if self.units == "chance" else ""
-        least = "" if self.fewest is None else f", in which case{noise}{of} no plan has fewer than {self.fewest:,}"
+        least = "" if not self.fewest else f", in which case{noise}{of} no plan has fewer than {self.fewest:,}"
         once = " and each asked combination once before any again (as they are chosen, not as they are run)"
         why = "no standard error is told that rests on it, as more rows do not average away what it misses"
         if not len(self.cells):
@@ -335,11 +335,12 @@ class Plan:
         return f"no rows are promised to reach the error asked for, in {unit}: {self.untold}{first}."
 
     def to_dict(self, space: FactorSpace) -> dict[str, Any]:
+        told = {"before": self.before, "after": self.after, "worst": self.worst, "bound": self.bound}
         return {
             "rows": space.decode(self.cells),
             "costs": [float(c) for c in self.costs],
             "repeats": list(self.repeats),
-            "error": {"before": self.before, "after": self.after, "worst": self.worst, "bound": self.bound},
+            "error": dict.fromkeys(told) if self.doubted else told,
             "new_row": self.new_row,
             "fewest": self.fewest,
             "enough": self.promised,
@@ -347,7 +348,7 @@ class Plan:
             "freedom": self.freedom,
             "uneven": None if self.uneven is None else list(self.uneven),
             "noise_range": list(self.noise_range),
-            "worst_high": self.worst_high,
+            "worst_high": None if self.doubted else self.worst_high,
             "as_estimated": self.as_estimated,
             "rule": self.rule,
             "assumes": self.assumes,
