@@ -219,8 +219,13 @@ def _log_odds(target: Target | None, expected: Forecast | None) -> list[str]:
     if expected.scale is None or expected.scale.name != "log-odds":
         return []
     top = expected.scale.ends[1]
-    between = f"all answers lie between 0 and {top:g}" + (" and come near both" if top > 1 else "")
-    why = f"the name or sign of {target.name} says that it is a share" if target.called_share else between
+    why = f"all answers lie between 0 and {top:g}" + (" and come near both" if top > 1 else "")
+    if target.cases is not None:
+        why = f"each {target.name} is a share of a known number of cases, by the weights"
+    elif target.per_cent:
+        why = f"the name or sign of {target.name} says that it is in per cent"
+    elif top > 1 and target.called_share:
+        why = f"{why.removesuffix('both')}an end, and the name of {target.name} may be that of a share"
     return [f"Log-odds are among the scales that were tried because {why}."]
 
 
