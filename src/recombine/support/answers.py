@@ -60,6 +60,9 @@ share of the pile, and how many different others there are at least."""
 NEAR_ENDS = 5.0
 """How near to 0 and to 100 answers come that may be per cents whatever they are called: of 40 planted tables of effects
 on log-odds the mean error falls from 6.7 to 3.5 where these are tried; of sums, products, pairs and noise it stays."""
+NOT_FAR = 15.0
+"""The same of an end, where a name such as yield alone speaks for shares: in the middle they may be any numbers, and
+sums on log-odds hardly differ from sums."""
 FEW_NUMBERS, MOSTLY = 5, 0.75
 """Different numbers, and their share of all answers, from which a text among them is a slip and not a class."""
 FEW_BROKEN, MOSTLY_BROKEN = 3, 0.5
@@ -129,11 +132,12 @@ class Target:
     @property
     def share(self) -> bool:
         """Whether answers between 0 and 100 may be per cents: a sign or their name says that these are, they come near
-        both ends, or near one and their name may be that of a share. (A yield in the middle may be any number, and there
-        effects that add up on log-odds hardly differ from sums.)"""
+        both ends, or not far from one and their name may be that of a share."""
         low, high = self.reach if self.numeric else (math.nan, math.nan)
-        near = (0 <= low <= NEAR_ENDS) + (100 - NEAR_ENDS <= high <= 100)
-        return self.per_cent or near == 2 or (near == 1 and self.called_share)
+        if not 0 <= low <= high <= 100:
+            return self.per_cent
+        off = low, 100 - high
+        return self.per_cent or max(off) <= NEAR_ENDS or (self.called_share and min(off) <= NOT_FAR)
 
     @property
     def per_cent(self) -> bool:

@@ -57,13 +57,13 @@ def share_of(y: Floats, columns: Sequence[tuple[int, Floats]]) -> Quotient | Non
     return None
 
 
-def not_outcomes(counted: Sequence[tuple[int, Floats]], made: Quotient | None) -> Sequence[tuple[int, Floats]]:
+def not_outcomes(counts: Sequence[tuple[int, Floats]], made: Quotient | None) -> list[tuple[int, Floats]]:
     """Which of these counts a row may weigh by: of a quotient what it is over, if that counts, and never what was
     counted among these cases, nor what else goes with either."""
     if made is None or made.part is None:
-        return counted
-    whole = [one for one in counted if one[0] == made.whole]
-    return whole or [one for one in counted if one[0] != made.part]
+        return [*counts]
+    whole = [one for one in counts if one[0] == made.whole]
+    return whole or [one for one in counts if one[0] != made.part]
 
 
 def words(target: str, part: str | None, whole: str, n: Floats, counts: bool, times: float = 1.0) -> str:

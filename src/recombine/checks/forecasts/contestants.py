@@ -38,11 +38,7 @@ def contestants(cells: Cells) -> list[Rule]:
     found += [Adding("curved", bent, 1)] if bent else []
     surface = surface_of(cells)
     found += [Adding("surface", surface, 2, free=True)] if surface else []
-    found += [
-        Adding("additive", cells, 1, scale)
-        for scale in _scales(cells)
-        if not (scale.learnt and designed(cells))
-    ]
+    found += [Adding("additive", cells, 1, scale) for scale in _scales(cells) if not (scale.learnt and designed(cells))]
     pairs = pairs or (several and len(_pairs(cells)[0]) > 0)
     return [*found, Adding("pairs", cells, 2)] if pairs else found
 

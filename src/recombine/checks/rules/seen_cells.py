@@ -100,7 +100,7 @@ class Cells:
 
     def take(self, kept: NDArray[Any]) -> Cells:
         own = ("rows", "answers", "spread", "weights", "cases", "never_empty")
-        some = {name: None if (each := getattr(self, name)) is None else each[kept] for name in own}
+        some: dict[str, Any] = {name: None if (each := getattr(self, name)) is None else each[kept] for name in own}
         return replace(self, codes=self.codes[kept], **some)
 
     def thin(self, codes: Ints) -> NDArray[np.bool_]:
