@@ -139,6 +139,7 @@ def test_a_test_table_need_not_name_the_day(whole):
     with_day = check(days, NAMES, target="y", draws=9, blocks="day", test={**asked, "day": [days["day"][0]] * 3})
     assert [q.prediction for q in told.queries] == pytest.approx([q.prediction for q in with_day.queries])
     assert told.shifts.blocks == with_day.shifts.blocks == 5
+    assert told.shifts.new_one.endswith("a new day, by the shifts of 5")
     answered = check(days, NAMES, target="y", draws=9, blocks="day", test={**asked, "y": [0.0, 1.0, 2.0]})
     assert answered.shifts.new == 3
     with pytest.raises(InputError, match="in the test table: unknown column 'f2'"):

@@ -31,6 +31,15 @@ def _texts(chart):
     return [e.text for e in ET.fromstring(to_svg(chart)).iter() if e.tag.endswith("text") and e.text]
 
 
+def test_a_long_status_of_several_rows_is_said_once_below():
+    long = "determined only if effects add up, which the seen combinations contradict"
+    rows = [{"words": long}] * 3 + [{"words": "seen (1 row)"}]
+    listed, legend = recombine.reporting.check._legend(rows)
+    assert [row["words"] for row in listed] == ["determined only if (a)"] * 3 + ["seen (1 row)"]
+    assert legend == ["(a) effects add up, which the seen combinations contradict"]
+    assert recombine.reporting.check._legend(rows[:3]) == (rows[:3], [])
+
+
 def _without_own_script(page):
     """The page without the script of the package, which it allows itself to run by its hash and nothing else."""
     script = (files("recombine.reporting") / "templates" / "check.js").read_text().removesuffix("\n")

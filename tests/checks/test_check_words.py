@@ -164,7 +164,7 @@ def test_the_scale_on_which_adding_up_does_best_is_named():
     assert said.forecast.rule == "additive on a log-odds scale"
     assert "log-odds scale" in said.sentence().split(";")[-1]
     tried = "Log-odds are among the scales that were tried because"
-    assert f"{tried} the name or sign of y says that it is a share" in " ".join(said.notes)
+    assert f"{tried} the name or sign of y says that it is in per cent" in " ".join(said.notes)
     numbers = [v and float(v[:-2]) for v in y]  # near both ends they are known without the sign
     plain = check(table(cells, numbers), ["a", "b"], target="y")
     assert plain.forecast.rule == said.forecast.rule

@@ -20,11 +20,12 @@ def rates(seed: int, decimals: int | None = None) -> pd.DataFrame:
 
 
 @pytest.mark.parametrize("decimals", [None, 3])
-def test_what_a_rate_is_computed_from_is_no_block(decimals):
+def test_what_a_rate_is_computed_from_is_no_block_and_only_what_it_is_over_a_weight(decimals):
     for seed in range(2):
         notes = rc.check(rates(seed, decimals), ["a", "b", "c"], target="rate").notes
         assert any("rate is conv / n in every row" in note for note in notes)
-        assert not any("--block conv" in note for note in notes)
+        assert any("--weights n " in note for note in notes)
+        assert not any("--block conv" in note or "--weights conv" in note for note in notes)
 
 
 def test_a_rate_over_so_many_cases_is_said_where_the_part_was_not_kept():
@@ -52,3 +53,4 @@ def test_numbers_that_stand_beside_each_other_by_chance_are_no_quotient():
         assert quotient(y, columns) is None
     part, whole = rng.integers(1, 9, 8).astype(float), rng.integers(1, 9, 8).astype(float)
     assert quotient(part / whole, [(3, whole), (5, part)]) == Quotient(5, 3)
+    assert quotient(100 * part / whole, [(3, whole), (5, part)]) == Quotient(5, 3, 100.0)

@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 
 from recombine.checks import check
+from recombine.support.answers import Target
 
 SIZES = (8, 6, 4)
 
@@ -42,3 +43,13 @@ def test_answers_that_are_called_per_cents_are_not_asked_about():
     given = table(0, on_log_odds=True)
     result = check({**given, "y_percent": given.pop("y")}, ["a", "b", "c"], target="y_percent", draws=9)
     assert not [n for n in result.notes if "write a % sign" in n]
+
+
+@pytest.mark.parametrize(
+    ("name", "low", "high", "share"),
+    [("yield", 30, 70, False), ("yield", 12, 70, True), ("yield", 30, 120, False), ("yield %", 30, 70, True),
+     ("y", 12, 88, False), ("y", 2, 98, True)],
+)  # fmt: skip
+def test_a_name_alone_does_not_make_shares_of_numbers_in_the_middle(name, low, high, share):
+    y = np.array([low, high], dtype=float)
+    assert Target(name, None, np.ones(2, dtype=np.int64), y, np.zeros(2)).share is share

@@ -37,6 +37,18 @@ def test_answers_without_noise_or_all_alike_tell_nothing_of_it():
         assert Uneven.of(known, Target("y", None, once, y, np.zeros(20))) is None
 
 
+def test_a_note_says_where_rows_scatter_more_at_large_answers_and_none_where_they_do_not():
+    rng = np.random.default_rng(3)
+    codes = grid(6, 5).repeat(3, axis=0)[:78]
+    mean = 20 + codes @ np.array([6.0, 9.0])
+    for noise, said in ((0.12 * mean, 1), (np.full(78, 4.0), 0)):
+        table = {"a": codes[:, 0], "b": codes[:, 1], "y": mean + noise * rng.standard_normal(78)}
+        assert (
+            sum("at the largest fitted answers" in n for n in check(table, ["a", "b"], target="y", draws=3).notes)
+            == said
+        )
+
+
 def test_errors_are_those_of_least_squares_with_that_noise():
     rng, x = np.random.default_rng(0), np.hstack([np.eye(5)[CELLS[:, 0]], np.eye(4)[CELLS[:, 1]]])
     seen, v = x[:12], rng.uniform(0.5, 6, 20)

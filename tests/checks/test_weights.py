@@ -14,10 +14,12 @@ import recombine as rc
 from recombine.checks.adds_up.additivity import additivity
 from recombine.checks.exact.identifiability import Identifiability
 from recombine.checks.rules.effects import Effects
+from recombine.checks.rules.scales import PLAIN, scales
 from recombine.checks.rules.weighing import SHARES, variance, worth
 from recombine.cli.main import main
 from recombine.errors import InputError
 from recombine.support.answers import Target
+from recombine.support.counted import counted, never_empty
 from recombine.support.table import read_tables
 
 FACTORS = ["channel", "region", "device"]
@@ -69,6 +71,43 @@ def test_whole_weights_are_rows_repeated():
         Effects(c, (4, 5), v, u, 1, free=True) for c, v, u in ((codes, y, 1 / w), (codes[often], y[often], often**0.0))
     ]
     assert np.allclose(free[0].answers(grid(4, 5)), free[1].answers(grid(4, 5)), atol=1e-4)
+
+
+def test_shares_of_known_numbers_of_cases_are_told_from_others():
+    rng = np.random.default_rng(0)
+    n = rng.integers(50, 5_000, 60).astype(float)
+    share = rng.binomial(n.astype(int), 0.08) / n
+    assert counted(share, n)
+    assert counted(share.round(4), n)
+    assert not counted(share, rng.permutation(n))
+    assert not counted(share + 0.3 / n, n)
+    assert not counted(rng.integers(0, 5, 60) / 4, 4.0 * rng.integers(1, 99, 60))
+    assert np.allclose(never_empty(np.array([0.0, 0.5]), np.array([9.0, 4.0])), [0.05, 0.5])
+
+
+def test_a_case_scatters_as_its_chance_says_on_every_scale():
+    p = np.array([0.02, 0.3, 0.9])
+    log, odds = scales(p, counted=1.0)
+    assert np.allclose(PLAIN.of_a_case(p), p * (1 - p))
+    assert np.allclose(log.of_a_case(p), (1 - p) / p)
+    assert np.allclose(odds.of_a_case(p), 1 / (p * (1 - p)))
+    assert np.allclose(scales(100 * p, counted=100.0)[1].of_a_case(p, 100.0), 1 / (p * (1 - p)))
+
+
+def test_rows_of_none_among_known_numbers_of_cases_are_data():
+    rng = np.random.default_rng(2)
+    codes = grid(6, 7)
+    p = 1 / (1 + np.exp(3.5 - rng.normal(0, 1, 6)[codes[:, 0]] - rng.normal(0, 1, 7)[codes[:, 1]]))
+    n = np.exp(rng.uniform(np.log(30), np.log(3_000), 42)).astype(int)
+    clicks = rng.binomial(n, p)
+    assert (clicks == 0).any()
+    table = {"a": codes[:, 0], "b": codes[:, 1], "rate": clicks / n, "n": n}
+    keep = rng.random(42) < 0.8
+    found = rc.check({k: v[keep] for k, v in table.items()}, ["a", "b"], target="rate", weights="n", draws=3)
+    assert found.forecast.scale.name in ("log", "log-odds")
+    assert not any("no log scale is tried" in note for note in found.notes)
+    off = [q.prediction - p[7 * int(q.codes[0]) + int(q.codes[1])] for q in found.queries if q.prediction is not None]
+    assert np.sqrt(np.mean(np.square(off))) < 0.4 * p[~keep].std()
 
 
 def test_the_mean_of_repeated_rows_is_by_weight():

@@ -16,6 +16,7 @@ from recombine.checks.exact.modular import Floats
 from recombine.checks.forecasts.expected import Forecast
 from recombine.checks.forecasts.forecast_words import pairs_asked
 from recombine.checks.given import MOST_WRITTEN
+from recombine.checks.growing import growing
 from recombine.checks.headed import Headed
 from recombine.checks.judging import Judged
 from recombine.checks.rules.adding import Adding
@@ -82,6 +83,7 @@ def notes_on(
         *_rejected(judged),
         *_harder(judged.forecast),
         *_noisy(judged.forecast, train),
+        *growing(train.target, known, judged),
         *_own_ranges(judged.forecast),
         *(_shortcut(prediction, judged.forecast) if of_learner else []),
         *_log_odds(train.target, judged.forecast),
@@ -219,8 +221,13 @@ def _log_odds(target: Target | None, expected: Forecast | None) -> list[str]:
     if expected.scale is None or expected.scale.name != "log-odds":
         return []
     top = expected.scale.ends[1]
-    between = f"all answers lie between 0 and {top:g}" + (" and come near both" if top > 1 else "")
-    why = f"the name or sign of {target.name} says that it is a share" if target.called_share else between
+    why = f"all answers lie between 0 and {top:g}" + (" and come near both" if top > 1 else "")
+    if target.cases is not None:
+        why = f"each {target.name} is a share of a known number of cases, by the weights"
+    elif target.per_cent:
+        why = f"the name or sign of {target.name} says that it is in per cent"
+    elif top > 1 and target.called_share:
+        why = f"the name of {target.name} may be that of a share and answers come near an end of 0 to 100"
     return [f"Log-odds are among the scales that were tried because {why}."]
 
 

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from itertools import groupby
+from string import ascii_lowercase
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -32,6 +34,10 @@ MOST_PLANNED = 200
 MOST_OPENED = 10_000_000
 """Combinations to collect × asked × effects up to which it is said what each would determine."""
 EACH = 12
+OFTEN, LONG = 3, 40
+"""Rows that share a status, and characters of what it rests on, from which that is said once, below the table."""
+MANY = 8
+"""Numbers from which a table of answers can be sorted by them."""
 
 HEADLINES = {
     "seen": "Nothing new is asked",
@@ -53,7 +59,7 @@ def check_page(result: CheckResult) -> str:
         for q in _of(result, status)[:EACH]
     ]
     pairs, effects = _associations(result)
-    listed = _said_once([_query(result, q) for q in shown])
+    listed, legend = _legend(_said_once([_query(result, q) for q in shown]))
     many, have = len(result.queries), "all" if len(result.queries) == result.total else "these"
     return render(
         "check.html.j2",
@@ -81,6 +87,8 @@ def check_page(result: CheckResult) -> str:
         more_suggestions=max(0, len(result.advice.cells) - SHOWN),
         priced=len(set(result.advice.costs.tolist())) > 1,
         queries=listed,
+        legend=legend,
+        sorts=sum(row["number"] is not None for row in listed) >= MANY,
         alike=listed[0]["words"] if len(listed) > 1 and len({row["words"] for row in listed}) == 1 else "",
         folded=any(row["why"] and row["folded"] for row in listed),
         listed=f": {len(shown)} of {many:,}" if len(shown) < many else "",
@@ -130,6 +138,19 @@ def _said_once(rows: list[dict[str, Any]]) -> list[dict[str, Any]]:
             group = [{**row, "why": ""} for row in group[:-1]] + [{**group[-1], "of": f", of these {len(group):,}"}]
         said += group
     return said
+
+
+def _legend(rows: list[dict[str, Any]]) -> tuple[list[dict[str, Any]], list[str]]:
+    """Rows with letters for what a status of several, though not of all, rests on, and what the letters say."""
+    often = Counter(row["words"] for row in rows)
+    long = [words for words, count in often.items() if count >= OFTEN and len(words.partition(" if ")[2]) > LONG]
+    if len(often) == 1 or not long:
+        return rows, []
+    told = dict[str, tuple[str, str]]()
+    for letter, words in zip(ascii_lowercase, long, strict=False):
+        first, _, rests = words.partition(" if ")
+        told[words] = (f"{first} if ({letter})", f"({letter}) {rests}")
+    return [{**row, "words": told.get(row["words"], (row["words"],))[0]} for row in rows], [b for _, b in told.values()]
 
 
 def plan_page(result: PlanResult) -> str:
@@ -273,7 +294,10 @@ def _advice(result: CheckResult) -> str:
 
 
 def _query(result: CheckResult, query: Query) -> dict[str, Any]:
+    reason = why(result, query)
+    alone = isinstance(query.prediction, float) and (query.terms is not None or not reason)
     return {
+        "number": query.prediction if alone else None,
         "levels": [label(v) for v in result.combination(query.codes).values()],
         "words": result.in_words(query.status, query)
         + ("" if query.rows is None else f" ({query.rows:,} row{'s' if query.rows > 1 else ''})"),
@@ -283,7 +307,7 @@ def _query(result: CheckResult, query: Query) -> dict[str, Any]:
         "range": within(query.low, query.high),
         "row": within(query.row_low, query.row_high),
         "network": said(query.network),
-        "why": why(result, query),
+        "why": reason,
         "folded": query.terms is not None,
         "of": "",
     }

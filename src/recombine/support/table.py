@@ -366,6 +366,8 @@ def _group(
     y = rows[" y"].cast(pl.Float64).to_numpy() if told else np.zeros(0)
     w = None if weighed is None else weighed.of(rows[" w"].cast(pl.Float64).to_numpy())
     target = told.target(y, starts, w) if told else None
+    if target is not None and weighing is not None:
+        target = replace(target, typical=weighing.found.typical)
     notes = (*notes, *piled_up(told.name, y, told.limits)) if told and told.classes is None else notes
     found = None if weighing is None else weighing.found
     return Table(space, codes, counts, dropped, target, notes, found, None if w is None else _together(w, starts))

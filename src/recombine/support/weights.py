@@ -48,8 +48,9 @@ class Weights:
     @property
     def untold(self) -> str:
         """What an asked row weighs of which nothing is told."""
-        typical = f"asked combinations without a weight are taken to weigh {_shown(self.typical)}, the typical one"
-        return f"{typical}: their ranges are too narrow for rows that weigh less"
+        typical = f"asked combinations without a weight are taken to weigh {_shown(self.typical)}"
+        made = "the harmonic mean of these, which is as noisy as they are on average"
+        return f"{typical}, {made}: their ranges are too narrow for rows that weigh less"
 
 
 def _shown(weight: float) -> str:

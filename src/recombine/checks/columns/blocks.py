@@ -126,7 +126,9 @@ class Shifts:
     @property
     def new_one(self) -> str:
         """Of what block the range of a single row is."""
-        return f"a new {self.name}" + " like these, not a later one" * bool(self.steady)
+        return (
+            f"a new {self.name}{' like these, not a later one' * bool(self.steady)}, by the shifts of {self.blocks:,}"
+        )
 
     @property
     def average_one(self) -> str:

@@ -12,26 +12,26 @@ from dataclasses import dataclass
 from itertools import permutations
 
 import numpy as np
-from numpy.typing import NDArray
 
 from recombine.checks.as_read import shown
 from recombine.checks.exact.modular import Floats
 from recombine.space import quoted
+from recombine.support.counted import counted, written_to
 from recombine.support.pasted import chosen
 
 FEWEST = 6
 """Rows from which a quotient that is right in all of them is no chance."""
-DECIMALS = 6
-BY_CHANCE = 0.5
-"""Share of rows, at most, whose rate gives a whole number with another row's cases too."""
+PER_CENT = 100.0
 
 
 @dataclass(frozen=True)
 class Quotient:
-    """The answer is one column over another, by their places; without the former, so many cases over the latter."""
+    """The answer is one column over another, by their places, so many times; without the former, so many cases over the
+    latter."""
 
     part: int | None
     whole: int
+    times: float = 1.0
 
 
 def quotient(y: Floats, columns: Sequence[tuple[int, Floats]]) -> Quotient | None:
@@ -39,30 +39,38 @@ def quotient(y: Floats, columns: Sequence[tuple[int, Floats]]) -> Quotient | Non
     that was written down."""
     if len(y) < FEWEST or np.ptp(y) == 0:
         return None
-    written = next((d for d in range(DECIMALS) if np.allclose(y, np.round(y, d), rtol=0, atol=1e-9)), DECIMALS)
-    off = np.maximum(0.5 * 10.0**-written, 1e-9 * np.abs(y)) * 1.001
+    off = np.maximum(written_to(y), 1e-9 * np.abs(y)) * 1.001
     for (i, part), (j, whole) in permutations(columns, 2):
-        if (whole != 0).all() and np.ptp(whole) and (np.abs(part / whole - y) <= off).all():
-            return Quotient(i, j)
+        if (whole == 0).any() or not np.ptp(whole):
+            continue
+        for times in (1.0, PER_CENT):
+            if (np.abs(times * part / whole - y) <= off).all():
+                return Quotient(i, j, times)
     return None
 
 
 def share_of(y: Floats, columns: Sequence[tuple[int, Floats]]) -> Quotient | None:
     """The column of counts over which every answer is a share of cases."""
-    for place, n in columns if len(y) >= FEWEST and y.min() >= 0 and y.max() <= 1 else ():
-        if _whole(y * n).all() and float(_whole(y * np.roll(n, 1)).mean()) <= BY_CHANCE:
+    for place, n in columns:
+        if counted(y, n, most=1.0):
             return Quotient(None, place)
     return None
 
 
-def _whole(cases: Floats) -> NDArray[np.bool_]:
-    return np.asarray(np.abs(cases - np.round(cases)) <= 1e-6 * np.maximum(cases, 1))
+def not_outcomes(counts: Sequence[tuple[int, Floats]], made: Quotient | None) -> list[tuple[int, Floats]]:
+    """Which of these counts a row may weigh by: of a quotient what it is over, if that counts, and never what was
+    counted among these cases, nor what else goes with either."""
+    if made is None or made.part is None:
+        return [*counts]
+    whole = [one for one in counts if one[0] == made.whole]
+    return whole or [one for one in counts if one[0] != made.part]
 
 
-def words(target: str, part: str | None, whole: str, n: Floats, counts: bool) -> str:
+def words(target: str, part: str | None, whole: str, n: Floats, counts: bool, times: float = 1.0) -> str:
     said = f"{target} times {quoted(whole)} is a whole number in every row, as a rate over so many cases gives"
     if part is not None:
-        said = f"{target} is {quoted(part)} / {quoted(whole)} in every row, so that neither is tried as its cause"
+        over = f"{f'{times:g} ' if times != 1 else ''}{quoted(part)} / {quoted(whole)}"
+        said = f"{target} is {over} in every row, so that neither is tried as its cause"
     if not counts:
         return f"{said}."
     few, many = (shown(float(v)) for v in (n.min(), n.max()))

@@ -171,16 +171,17 @@ def unnamed(
     single = plain is not None and bool((count == 1).all())
     numbers_ = [(k, c.order) for k, c in enumerate(columns) if kinds.get(names[k]) == "number" and c.order is not None]
     counted = [(k, n) for k, n in numbers_ if counts_cases(n, names[k])] if single and not weighed else []
-    few = by_cases(x, y, counted) if counted else None
-    said = [] if few is None else [words(names[few.place], few)]
     given = plain.mean if plain is not None and single else None
     made = None if given is None else computed.quotient(given, numbers_) or computed.share_of(given, counted)
+    counted = computed.not_outcomes(counted, made)
+    few = by_cases(x, y, counted) if counted else None
+    said = [] if few is None else [words(names[few.place], few)]
     if made is not None and (made.part is not None or not said):
         part, n = None if made.part is None else names[made.part], dict(numbers_)[made.whole]
         for place in (made.whole,) if made.part is None else (made.part, made.whole):
             ways[place] = []
         counts = made.whole in dict(counted) and not said
-        said += [computed.words(quoted(how["target"]), part, names[made.whole], n, counts)]
+        said += [computed.words(quoted(how["target"]), part, names[made.whole], n, counts, made.times)]
     if weighed in names:
         ways[names.index(weighed)] = []
     of_each = (each(x, one.mean, count, float(one.spread.sum()), ways, weight=weight, part=by_cell) for one in answers)

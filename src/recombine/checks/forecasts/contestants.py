@@ -7,7 +7,7 @@ from recombine.checks.rules.adding import Adding
 from recombine.checks.rules.effects import WIDE, Subset, affordable, blocks_of
 from recombine.checks.rules.odds import Odds
 from recombine.checks.rules.rule import Mean, Rule
-from recombine.checks.rules.scales import scales
+from recombine.checks.rules.scales import Scale, scales
 from recombine.checks.rules.seen_cells import Cells
 from recombine.checks.rules.substitution import Substitution
 from recombine.checks.rules.surface import designed, surface_of
@@ -38,13 +38,15 @@ def contestants(cells: Cells) -> list[Rule]:
     found += [Adding("curved", bent, 1)] if bent else []
     surface = surface_of(cells)
     found += [Adding("surface", surface, 2, free=True)] if surface else []
-    found += [
-        Adding("additive", cells, 1, scale)
-        for scale in scales(cells.answers, cells.share, cells.per_cent, cells.reach)
-        if not (scale.learnt and designed(cells))
-    ]
+    found += [Adding("additive", cells, 1, scale) for scale in _scales(cells) if not (scale.learnt and designed(cells))]
     pairs = pairs or (several and len(_pairs(cells)[0]) > 0)
     return [*found, Adding("pairs", cells, 2)] if pairs else found
+
+
+def _scales(cells: Cells) -> list[Scale]:
+    if cells.never_empty is not None:
+        return scales(cells.never_empty, counted=cells.whole)
+    return scales(cells.answers, cells.share, cells.per_cent, cells.reach)
 
 
 def _pairs(cells: Cells) -> tuple[list[Subset], list[Subset]]:

@@ -26,6 +26,8 @@ STEPS = 100
 """Newton's steps at most towards the variance between cells."""
 WEIGHED = 3
 """Fits at most until the weights of cells with more and fewer rows settle."""
+COUNTED = 3
+"""Fits by which it settles what a case is worth where answers are shares of so many."""
 SETTLED = 6
 """The same of cells that stand for more and fewer cases."""
 PAIRS_FREEDOM = 5
@@ -38,7 +40,8 @@ class Adding:
 
     def __init__(self, name: str, cells: Cells, order: int, scale: Scale = PLAIN, free: bool = False) -> None:
         self.name, self.scale = f"{name} on a {scale.name} scale" if scale.name else name, scale
-        self.cells, self._y = cells, scale.forth(cells.answers)
+        moved = cells.never_empty if scale.of_logarithms else None
+        self.cells, self._y = cells, scale.forth(cells.answers if moved is None else moved)
         self.surprise = np.zeros(0)
         """Standard deviations by which each cell left out last was missed."""
         self.density: Floats | None = None
@@ -71,6 +74,7 @@ class Adding:
         1982), or 0. Where all cells have as many rows, or no rows differ, every cell is worth the same."""
         within, between, self._asked = self._within(), 0.0, (0.0, 1.0)
         self._share: float | None = None
+        self._usual = 1.0
         if self.cells.weights is not None and self.one_row is None:
             return self._by_weights(fit, self.cells.weights)
         if within is None:
@@ -88,17 +92,31 @@ class Adding:
         (`weighing`), from repeated rows too."""
         spare = float(self.cells.rows.sum()) - len(weights)
         pure = spare * (self._pure() or 0.0)
-        tried = dict[float, Effects]()
+        for _ in range(1 if self.cells.cases is None else COUNTED):
+            tried = dict[float, Effects]()
 
-        def look(share: float) -> float:
-            found = tried[share] = fit(variance(share, weights))
-            left = self._y - found.design @ found.beta
-            return likeliest(left, found.unheld, weights, pure, spare if pure else 0.0)
+            def look(share: float, weights: Floats = weights, tried: dict[float, Effects] = tried) -> float:
+                found = tried[share] = fit(variance(share, weights))
+                left = self._y - found.design @ found.beta
+                return likeliest(left, found.unheld, weights, pure, spare if pure else 0.0)
 
-        self._share = settled(look, SETTLED)
-        u = variance(self._share, weights)
-        self._asked = self._share, float(u.mean())
-        return tried.get(self._share) or fit(u)
+            self._share = settled(look, SETTLED)
+            u = variance(self._share, weights)
+            self._asked = self._share, float(u.mean())
+            found = tried.get(self._share) or fit(u)
+            if self.cells.cases is not None and self.cells.weights is not None:
+                own = self._of_a_case(found.design @ found.beta)
+                self._usual *= float(np.average(own, weights=1 / self.cells.weights))
+                weights = self.cells.weights / self._of_a_case(found.design @ found.beta)
+        return found
+
+    def _of_a_case(self, place: Floats) -> Floats:
+        """The variance of one case at these places, over that of one on average."""
+        answers, whole = self.cells.never_empty, self.cells.whole
+        if answers is None:
+            return np.ones(len(place))
+        share = np.clip(self.scale.back(place), answers.min(), answers.max()) / whole
+        return np.asarray(self.scale.of_a_case(share, whole) / self._usual)
 
     @property
     def weighed(self) -> bool:
@@ -110,6 +128,8 @@ class Adding:
         rows as seen cells have."""
         inverse = self._inverse_weight(codes, dealt)
         if self._share is not None:
+            if self.cells.cases is not None:
+                inverse = inverse * self._of_a_case(self.effects.predict(codes, noise=0.0)[0])
             return np.asarray((self._share + (1 - self._share) * inverse) / self._asked[1])
         if self.one_row is None:
             return np.ones(len(codes))
@@ -150,7 +170,7 @@ class Adding:
 
     def _one_row(self) -> RowNoise | None:
         cells, slope = self.cells, self._slopes()
-        if cells.spread is None or slope is None or not (slope**2 > 0).all():
+        if cells.cases is not None or cells.spread is None or slope is None or not (slope**2 > 0).all():
             return None
         found = row_noise(cells.codes, cells.rows, cells.spread / slope**2, cells.curves)
         return found if found is not None and found.own else None

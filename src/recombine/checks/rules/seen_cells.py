@@ -48,6 +48,12 @@ class Cells:
     """Whether the whole of which answers may be shares is 100, also where none is above 1."""
     reach: tuple[float, float] | None = None
     """The smallest and largest answer of single rows (numbers), where they are kept."""
+    cases: Floats | None = None
+    """Of how many cases each answer is a share, where they are."""
+    never_empty: Floats | None = None
+    """The answers as a scale of logarithms has them, of these."""
+    whole: float = 1.0
+    """What all cases are."""
 
     @classmethod
     def of(
@@ -65,9 +71,11 @@ class Cells:
         pure = float(target.spread[use].sum()) / spare if target.numeric and spare > 0 else None
         spread = target.spread[use] if pure else None
         weights = None if target.weights is None else target.weights[use]
+        cases, moved = (None, None) if target.cases is None else (target.cases[use], target.never_empty[use])
         return cls(
             codes[use].astype(np.int64), shape, rows, target.mean[use], pure, curves or {}, target.share, spread,
-            weights, asked, target.per_cent, target.reach if target.numeric else None,
+            weights, asked, target.per_cent, target.reach if target.numeric else None, cases, moved,
+            target.whole if target.numeric else 1.0,
         )  # fmt: skip
 
     @property
@@ -91,8 +99,8 @@ class Cells:
         return any(not np.isin(asked[:, k], self.codes[:, k]).all() for k in self.curves)
 
     def take(self, kept: NDArray[Any]) -> Cells:
-        spread, weights = (None if each is None else each[kept] for each in (self.spread, self.weights))
-        some = {"rows": self.rows[kept], "answers": self.answers[kept], "spread": spread, "weights": weights}
+        own = ("rows", "answers", "spread", "weights", "cases", "never_empty")
+        some: dict[str, Any] = {name: None if (each := getattr(self, name)) is None else each[kept] for name in own}
         return replace(self, codes=self.codes[kept], **some)
 
     def thin(self, codes: Ints) -> NDArray[np.bool_]:

@@ -27,7 +27,7 @@ LARGEST = 5_000_000
 
 def zeros(target: Target | None, known: Identifiability) -> list[str]:
     """A sentence on them, where the positive answers are likelier on that scale."""
-    if target is None or not target.numeric:
+    if target is None or not target.numeric or target.cases is not None:
         return []
     told = target.count > 0
     y, codes = target.mean[told], known.codes[told]

@@ -1,5 +1,5 @@
 // Points at the picture of a check tell what determines a cell; an unfolded row to collect marks what it would determine.
-// Names from a table are only ever written as text.
+// Answers are sorted by their heading: largest first, smallest first, as listed. Names from a table are only ever written as text.
 (() => {
   const page = document.currentScript.closest(".recombine");
   const said = page.querySelector(".said");
@@ -33,6 +33,25 @@
       const next = table.rows[cell.parentNode.rowIndex + down]?.cells[cell.cellIndex + right];
       if (next?.tagName === "TD") next.focus();
       event.preventDefault();
+    });
+  }
+  for (const head of page.querySelectorAll("th[data-sorts]")) {
+    const body = head.closest("table").tBodies[0];
+    const listed = [...body.rows];
+    const numbers = listed.filter((row) => row.dataset.number !== undefined);
+    const rest = listed.filter((row) => row.dataset.number === undefined);
+    const button = document.createElement("button");
+    button.type = "button";
+    button.append(...head.childNodes);
+    head.append(button);
+    let turns = 0;
+    button.addEventListener("click", () => {
+      turns = (turns + 1) % 3;
+      const sign = turns === 1 ? -1 : 1;
+      const by = (one, other) => sign * (one.dataset.number - other.dataset.number);
+      body.append(...(turns ? [...numbers.toSorted(by), ...rest] : listed));
+      if (turns) head.setAttribute("aria-sort", turns === 1 ? "descending" : "ascending");
+      else head.removeAttribute("aria-sort");
     });
   }
   for (const row of unfolded) {
