@@ -7,8 +7,9 @@ import numpy as np
 from recombine.checks.as_read import shown
 from recombine.checks.exact.identifiability import Identifiability
 from recombine.checks.judging import Judged
-from recombine.checks.plans.uneven import RATIOS, Uneven
+from recombine.checks.plans.uneven import Uneven
 from recombine.checks.rules.adding import Adding
+from recombine.checks.rules.along import RATIOS
 from recombine.checks.rules.scales import PLAIN
 from recombine.support.table import Target
 
@@ -32,9 +33,9 @@ def growing(target: Target | None, known: Identifiability, judged: Judged) -> li
     if target.weights is not None or len(known.codes) * known.rank > LARGEST:
         return []
     found = Uneven.of(known, target)
-    if found is None or float(found.likely[RATIOS > 1].sum()) < SURE:
+    if found is None or float(found.along.likely[RATIOS > 1].sum()) < SURE:
         return []
-    times = float(np.exp(found.likely @ np.log(RATIOS)))
+    times = float(np.exp(found.along.likely @ np.log(RATIOS)))
     if times < TIMES:
         return []
     return [
