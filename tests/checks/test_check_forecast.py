@@ -35,8 +35,8 @@ def test_a_border_case_has_one_verdict_whatever_the_seed_and_a_tie_goes_to_the_s
         "water": {60: 54.8, 80: 55.9, 100: 58.2}, "THF": {40: 54.0, 60: 39.8},
     }  # fmt: skip
     rows = [(solvent, f"{t}C", y) for solvent, some in yields.items() for t, y in some.items()]
-    table = dict(zip(("solvent", "temp", "yield"), map(list, zip(*rows, strict=True)), strict=True))
-    found = [check(table, ["solvent", "temp"], target="yield", seed=seed) for seed in (0, 2, 4)]
+    table = dict(zip(("solvent", "temp", "yield %"), map(list, zip(*rows, strict=True)), strict=True))
+    found = [check(table, ["solvent", "temp"], target="yield %", seed=seed) for seed in (0, 2, 4)]
     assert {(result.verdict, result.rule) for result in found} == {("assumption unsupported", "additive")}
     assert "additive on a log-odds scale" in {rule.rule for rule in found[0].forecast.rules}
 

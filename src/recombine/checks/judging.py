@@ -231,7 +231,11 @@ def _rescaled(
     enough = not fit.rejected and (expected.explains is not False or expected.aliased or not expected.beats)
     if enough and (scale.learnt or fit.rejected is None):
         return None
-    again = additivity(known, scaled(train.target, scale), train.space.names, _levels(train))
+    with np.errstate(invalid="ignore", divide="ignore"):
+        target = scaled(train.target, scale)
+    if not np.isfinite(target.mean[target.count > 0]).all():  # what a column explains was taken off, beyond its ends
+        return None
+    again = additivity(known, target, train.space.names, _levels(train))
     return replace(again, scale=scale.name) if again.rejected or not enough else None
 
 
