@@ -161,7 +161,9 @@ def test_a_factor_that_moves_probabilities_and_no_class_is_read():
     odds = 3.0 * (-1.0) ** a + 0.5 * (-1.0) ** b  # b changes no class.
     y = (rng.random(len(a)) < 1 / (1 + np.exp(-odds))).astype(int)
     assert "depends on b" not in said(measured(a, b, y, 1 / (1 + np.exp(-odds)), test))
-    assert "No answer, on any combination, depends on b." in said(measured(a, b, y, 1 / (1 + np.exp(-3.0 * (-1.0) ** a)), test))
+    assert "No answer, on any combination, depends on b." in said(
+        measured(a, b, y, 1 / (1 + np.exp(-3.0 * (-1.0) ** a)), test)
+    )
     words = np.array(["no", "yes"])
     text = said(measured(a, b, words[y], words[(odds > 0).astype(int)], test))
     assert "No class that is given, on any combination, depends on b." in text

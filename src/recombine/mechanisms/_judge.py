@@ -21,7 +21,7 @@ from recombine.mechanisms.answers.finding import Finding
 from recombine.mechanisms.causes.constant import shifted
 from recombine.mechanisms.causes.determined import LeftOpen, at_new_levels, left_open
 from recombine.mechanisms.causes.evidence import FAILING, evidence, follows_one_factor, named
-from recombine.mechanisms.causes.ignored import CHECK_INPUT, THEN_TRAIN
+from recombine.mechanisms.causes.ignored import CHECK_INPUT, THEN_TRAIN, ignored, ignored_words, unread_words
 from recombine.mechanisms.causes.literal import LITERAL
 from recombine.mechanisms.causes.summing import adds_up
 from recombine.mechanisms.compared.case import Case
@@ -97,14 +97,16 @@ def judge(
         return by_itself(replace(other, unanswered=Unanswered())).verdict
 
     case = Case.of(answers, others or {}, fitted, margin, noise, seed, parts, frozenset(unused))
-    ruling, keep, found, missing = _first(case, no_rules)
+    ignores = _ignores(case)
+    ruling, keep, found, missing = _first(case, no_rules, bool(ignores))
     if ruling[0] == "fails" or case.fits:
         found, missing = [*found, *extra], {**missing, **(left_out or {})}
     undetermined = left_open(case.answers)
     ruled = _ruled(case, ruling, found, undetermined, alone)
+    ignores *= not ruled.elsewhere
     found = list(named(found, ruled.ruling[0]))
     told = ruled.ruling[0] in (*FAILING, "not fitted", "overfits", "unclear")
-    first = ruled.ignores if told and not hardly_anything(case.answers, case.comparison) else ""
+    first = ignores if told and not hardly_anything(case.answers, case.comparison) else ""
     verdict, why, more = _worded(case, ruled, found, undetermined)
     apart = ruled.apart
     rest = None if apart is None else apart.others(case.answers)
@@ -127,7 +129,7 @@ def judge(
         left_out=missing,
         diverged=int((~case.finite).sum()),
         unfitted=int((case.finite & ~keep).sum()),
-        noted=(*notes, *noted(case), *[f"{ruled.ignores}."] * bool(ruled.ignores and not first), *more),
+        noted=(*notes, *noted(case), *[f"{ignores}."] * bool(ignores and not first), *more),
         left_open=undetermined,
         outliers=() if apart is None else tuple(apart.combinations.tolist()),
         bad_levels=() if apart is None else apart.levels,
@@ -154,8 +156,8 @@ class _Ruled:
     """Combinations that are wrong where seen."""
     sums: str
     """That answers add up where the right ones do not."""
-    ignores: str
-    """Which factors answers do not vary with, or hardly."""
+    elsewhere: bool
+    """Whether predictions stand beside other rows."""
 
 
 def _ruled(
@@ -185,12 +187,10 @@ def _ruled(
     broken = "" if level else wrong_words(right, wrong)
     broken = f"{PUT_RIGHT}{broken}" if broken and told.right else broken
     sums = "" if case.answers.alike else sums
-    return _Ruled(ruling, apart, told, tuple(look), same, level, broken, sums, case.ignores * (not elsewhere))
+    return _Ruled(ruling, apart, told, tuple(look), same, level, broken, sums, bool(elsewhere))
 
 
-def _worded(
-    case: Case, ruled: _Ruled, found: Sequence[Finding], undetermined: LeftOpen
-) -> tuple[str, str, list[str]]:
+def _worded(case: Case, ruled: _Ruled, found: Sequence[Finding], undetermined: LeftOpen) -> tuple[str, str, list[str]]:
     """The verdict, why, and notes on what the sentence has no room for."""
     ruling, said = ruled.ruling, ruled.told.said
     sums = "" if any(e.named for e in found) else ruled.sums
@@ -220,12 +220,21 @@ def _worded(
     return verdict, why, [note for note in notes if note]
 
 
-def _first(case: Case, no_rules: str | None) -> tuple[Ruling, NDArray[np.bool_], list[Finding], dict[str, str]]:
+def _ignores(case: Case) -> str:
+    """Which factors answers do not vary with, in a sentence without a full stop: where it did not fit, by a test on
+    seen combinations; else those that no answer depends on, as what is left out shows there in the error."""
+    found = {} if case.fits else ignored(case.bare, case.seed)
+    return ignored_words(case.bare, found) if found else unread_words(case.answers)
+
+
+def _first(
+    case: Case, no_rules: str | None, ignores: bool
+) -> tuple[Ruling, NDArray[np.bool_], list[Finding], dict[str, str]]:
     """What can be said before errors are weighed: whether it fitted or fails though it did not, which members that is
-    said of, and what their answers speak for."""
+    said of, and what their answers speak for. Who ignores a factor everywhere loses nothing where unseen."""
     ruling, keep = ("not fitted", case.unfit), case.keep
     unfitted = not case.fits and bool(case.finite.any()) and not too_few(case.answers, "fails")
-    if unfitted and not case.ignores and fails_though_unfitted(case.answers, case.comparison, case.gap, case.margin):
+    if unfitted and not ignores and fails_though_unfitted(case.answers, case.comparison, case.gap, case.margin):
         ruling, keep = ("fails", in_part(case.answers, case.comparison, case.unfit)), case.finite
         if case.answers.classes is None:
             no_rules = no_rules or "numbers that were fitted in part alone lie near those of any rule"

@@ -4,13 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from functools import cached_property
 
 import numpy as np
 from numpy.typing import NDArray
 
 from recombine.mechanisms.answers.answered import Answers
-from recombine.mechanisms.causes.ignored import ignored, ignored_words, unread_words
 from recombine.mechanisms.compared.comparing import Comparison, compare
 from recombine.mechanisms.compared.fitting import fitted_members
 from recombine.mechanisms.compared.gap import Gap
@@ -66,13 +64,6 @@ class Case:
     @property
     def fits(self) -> bool:
         return bool(self.keep.any())
-
-    @cached_property
-    def ignores(self) -> str:
-        """Which factors answers do not vary with, in a sentence without a full stop: where it did not fit, by a test on
-        seen combinations; else those that no answer depends on, as what is left out shows there in the error."""
-        found = {} if self.fits else ignored(self.bare, self.seed)
-        return ignored_words(self.bare, found) if found else unread_words(self.answers)
 
 
 def _set_aside(

@@ -11,7 +11,7 @@ from recombine.mechanisms.compared.comparing import GIVEN, Comparison, errors_le
 from recombine.mechanisms.compared.gap import Gap
 from recombine.mechanisms.compared.losing import HALF, LITTLE, below_constant, collapsed, one_answer
 from recombine.mechanisms.compared.rare import usual_is_best
-from recombine.statistics import FEW, FloatArray, Interval, interval
+from recombine.statistics import FEW, FloatArray, interval
 
 KNOWS_MORE = 0.5
 MOST_LEVELS = 800

@@ -10,10 +10,9 @@ and the variance s² is little, do not leave that much open: no more than
 
     (|d| + t s / √k)² + (k − 1) s² / χ²(k − 1, .025).
 
-And combinations that are all right, or all wrong, have no
-spread: none wrong of n leaves 3 / n open (`most_wrong`), however much the other side varies. Where so few were
-asked about that the interval is over their rows, that they fail is told of them alone, and only the upper end reaches
-so far.
+And combinations that are all right, or all wrong, have no spread: none wrong of n leaves 3 / n open (`most_wrong`),
+however much the other side varies. Where so few were asked about that the interval is over their rows, that they fail
+is told of them alone, and only the upper end reaches so far.
 """
 
 from __future__ import annotations

@@ -229,8 +229,8 @@ def _power_of_ten(slope: float) -> bool:
 def _too_little(slope: float, left: float) -> str:
     """That predictions lie nearer together than would fit best and follow the answers loosely, in a sentence."""
     return (
-        f"It looks trained too little: its answers lie {score('', 1 / slope)} times as far apart as would fit best and, "
-        f"even then, would leave {share(left)} of what right ones vary by: {TRAIN_ON}"
+        f"It looks trained too little: its answers lie {score('', 1 / slope)} times as far apart as would fit best "
+        f"and, even then, would leave {share(left)} of what right ones vary by: {TRAIN_ON}"
     )
 
 

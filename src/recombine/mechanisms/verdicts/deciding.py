@@ -274,8 +274,9 @@ def _failing(answers: Answers, gap: Gap, margin: float) -> str:
     that this mean may stand for and beyond the noise, in a clause, where a sign test shows it, and that seen ones do so
     less often (Fisher; each one-sided at .025). A few that err most make an interval of the mean that reaches anywhere.
     Of a learner that answers unseen ones as seen ones at most half exceed the mean of seen ones where errors are skewed
-    to the right, and at most half the median; where most are wrong everywhere, few right ones pull the mean down. Where no row of seen ones is wrong, this mean may
-    stand for what so many rows leave open: that some of them err all the same is what Fisher's test asks."""
+    to the right, and at most half the median; where most are wrong everywhere, few right ones pull the mean down. Where
+    no row of seen ones is wrong, this mean may stand for what so many rows leave open: that some of them err all the
+    same is what Fisher's test asks."""
     each, at, beside = answers.error.mean(axis=0), answers.unseen, answers.compared
     usual = max(float(each[beside].mean()), float(np.median(each[beside])))
     seen = gap.seen.high if gap.seen.bounded else 0.0

@@ -33,7 +33,8 @@ SAID = {
 """Verdicts, the worst first, of one output and of several."""
 WORST = tuple(SAID)
 BAD = ("fails", "partly", "not fitted", "overfits")
-NOTHING_IN_IT = ("has hardly anything to learn", "have hardly anything to learn")
+HARDLY = "hardly anything to learn"
+NOTHING_IN_IT = (f"has {HARDLY}", f"have {HARDLY}")
 NOWHERE = Interval(float("nan"), over="combinations")
 
 
@@ -95,7 +96,7 @@ class Output:
         """One row of `MeasureResult.outputs_frame`."""
         return {
             "output": self.number,
-            "verdict": self.verdict,
+            "verdict": HARDLY if self.nothing else self.verdict,
             "seen": self.seen.mean,
             "unseen": self.unseen.mean,
             "low": self.unseen.low,

@@ -136,8 +136,8 @@ class MeasureResult(Result):
     def _told(self) -> tuple[str, tuple[str, ...]]:
         which = Part(outputs_words(self).removesuffix("."), 0 if self.output is not None else WHY)
         own = [[which], clauses(self.look, 0)]  # What is said of one output alone stands before that it is.
-        first = Part(self.ignores.removesuffix("."))
-        return told([first, *verdict_parts(self), *(p for of in (own if self.output is None else own[::-1]) for p in of)])
+        first, last = Part(self.ignores.removesuffix(".")), own if self.output is None else own[::-1]
+        return told([first, *verdict_parts(self), *(part for of in last for part in of)])
 
     @property
     def worst_level(self) -> dict[str, Any] | None:

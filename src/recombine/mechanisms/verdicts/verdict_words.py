@@ -92,8 +92,8 @@ def _verdict(result: MeasureResult) -> list[Part]:
     said = not result.why or result.why == result.answers.without_answer
     part = [] if said else clauses(f"{result.why[0].upper()}{result.why[1:]}", WHY)
     pointed = named or result.ignores or result.look or result.outliers or result.bad_levels
-    after = Part(SHOW_SOME * (result.verdict == "fails" and not pointed), BESIDES, in_table=True)
-    return [first, Part(besides, BESIDES), aside, rules, recall, *part, Part(how, short=short), after]
+    step = Part(SHOW_SOME * (result.verdict == "fails" and not pointed), BESIDES, in_table=True)
+    return [first, Part(besides, BESIDES), aside, rules, recall, *part, Part(how, short=short), step]
 
 
 def _started(result: MeasureResult) -> tuple[str, str]:
