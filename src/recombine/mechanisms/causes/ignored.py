@@ -42,7 +42,7 @@ def ignored(answers: Answers, seed: int = 0, surely: bool = True) -> dict[int, t
         return {}
     if not np.isfinite(said).all() or answers.classes == ("",):
         return {}
-    found, used, rng = dict[int, tuple[float, float]](), False, np.random.default_rng(seed)
+    found, most, used, rng = dict[int, tuple[float, float]](), dict[int, float](), 0.0, np.random.default_rng(seed)
     for j, levels in enumerate(space.shape):
         others = np.delete(codes, j, axis=1)
         group = np.unique(others, axis=0, return_inverse=True)[1].ravel()
@@ -51,13 +51,15 @@ def ignored(answers: Answers, seed: int = 0, surely: bool = True) -> dict[int, t
         )
         ways = [own, *more]
         by_chance = min(chance for *_, chance in ways)
-        most = max(given + 2 * doubt * surely for given, doubt, _ in ways)
-        proven = rarely <= LEVEL / len(space) and (by_chance > LEVEL or most <= TENTH * right)
-        if (proven or not surely) and right > 0 and most <= QUARTER * right:
+        most[j] = max(given + 2 * doubt * surely for given, doubt, _ in ways)
+        proven = rarely <= LEVEL / len(space) and (by_chance > LEVEL or most[j] <= TENTH * right)
+        if (proven or not surely) and right > 0 and most[j] <= QUARTER * right:
             found[j] = (max(0.0, *(given for given, *_ in ways)), right)
-        else:
-            used |= by_chance <= LEVEL / len(space)
-    return found if used or not surely else {}
+        elif by_chance <= LEVEL / len(space):
+            used = max(used, min(1.0, own[0] / right) if right > 0 else 1.0)
+    if surely:  # Of answers in other units all factors make less, or more, of what they vary by.
+        return {j: ways for j, ways in found.items() if used and most[j] <= QUARTER * used * ways[1]}
+    return found
 
 
 def _chances(answers: Answers, said: FloatArray) -> list[FloatArray]:
