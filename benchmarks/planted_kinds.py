@@ -344,7 +344,8 @@ def one_factor_alone(rng: np.random.Generator) -> Planted:
     """Of the animals seen at a place, right at a third of them, always the same."""
     grid = animals(rng)
     y = np.array([f"animal {i}" for i in grid.a])
-    return Planted(grid.measured(y, grid.level(y, grid.b)), FAILS, ("shortcut by b",))
+    result = grid.measured(y, grid.level(y, grid.b))
+    return Planted(result, ("not fitted", *FAILS), ("shortcut by b",), remark="vary with a")
 
 
 @learner

@@ -265,9 +265,8 @@ def test_an_output_that_ignores_a_factor_is_named_and_its_notes_are_said_of_it()
     place = (CODES[:, 0] + 3 * CODES[:, 1]) % 5
     alone = several(noisy.masked_fill((place < 2)[:, None] & torch.tensor([True, False] * 2), torch.nan), said, None)
     assert alone.output == 4
-    assert [note for note in alone.notes if "No answer" in note] == [
-        f"Output 4: No answer, on any combination, depends on {b}: it is not read."
-    ]
+    assert alone.sentence().startswith(f"Answers to seen combinations, too, hardly vary with {b} (")
+    assert f"of output 4 hardly vary with {b}" not in alone.sentence()
     assert unused_by_one(found.outputs, [found]) == {b}
     assert not unused_by_one(found.outputs, [replace(found, level=((1, 2),))])
 

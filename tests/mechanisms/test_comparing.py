@@ -241,7 +241,7 @@ def test_what_keeps_a_learner_from_counting_as_fitted_is_what_is_said():
     assert judged(mostly, blurred, 0.5).fits
     flat = judged(mostly, np.full(len(A), mostly[PART == "train"].mean()))
     assert flat.why == f"its error there is {flat.training.mean:.2f}, where always giving the same answer costs 1.00"
-    for result, then in ((nothing, "What"), (found, "What"), (flat, "It says the same everywhere: every row gets")):
+    for result, then in ((nothing, "Next"), (found, "Next"), (flat, "It says the same everywhere: every row gets")):
         assert f"does not count as fitted: {result.why}. {then}" in result.sentence()
 
 

@@ -52,7 +52,7 @@ def test_test_rows_with_a_training_row_s_answer_are_pointed_out(copied):
     assert [note[:6] for note in said] == (["5 rows"] if copied else [])
 
 
-@pytest.mark.parametrize(("labels", "verdict"), [(0.25, "composes"), (0.0, "fails")], ids=["noise", "no noise"])
+@pytest.mark.parametrize(("labels", "verdict"), [(0.25, "composes"), (0.0, "unclear")], ids=["noise", "no noise"])
 def test_few_rows_of_seen_combinations_that_are_all_right_do_not_say_that_there_is_no_noise(labels, verdict):
     rng = np.random.default_rng(0)
     a, b = np.indices((4, 10)).reshape(2, -1).repeat(3, axis=1)
@@ -64,7 +64,6 @@ def test_few_rows_of_seen_combinations_that_are_all_right_do_not_say_that_there_
     table["part"] = np.where(test, "test", "train")
     result = measure_predictions(table, ["a", "b"], target="y", prediction="p", split="part=test")
     assert (result.verdict, result.seen.mean, result.gap.low < 0.05) == (verdict, 0.0, True)
-    assert ("only by what" in result.sentence()) == (verdict == "fails")
 
 
 def judged(cell: np.ndarray, y: np.ndarray, p: np.ndarray, test: np.ndarray) -> MeasureResult:

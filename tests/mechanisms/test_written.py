@@ -46,6 +46,14 @@ def test_numbers_in_other_units_are_said_to_be(p, said):
     assert not any("Put right" in note for note in result.notes)  # Once.
 
 
+@pytest.mark.parametrize(("loosely", "slope", "little"), [(0.5, 15.7, True), (0.5, 100.0, False), (0.0, 15.7, False)])
+def test_numbers_that_follow_the_answers_but_loosely_were_trained_too_little(loosely, slope, little):
+    off = loosely * np.random.default_rng(5).normal(size=(7, 7))[A, B] * SUM.std()
+    text = measured(Y, SUM.mean() + (SUM - SUM.mean() + off) / slope).sentence()
+    assert ("It looks trained too little" in text and "train on, and check units" in text) == little
+    assert ("times the predictions" in text) != little
+
+
 def test_one_level_that_is_too_high_is_named_and_no_unit_of_all_predictions():
     ones, highest = ONE.copy(), int(ONE.argmax())
     ones[highest] += 3 * SUM.std()  # So that a factor for all predictions would make most of the error good.

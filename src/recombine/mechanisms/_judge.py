@@ -21,13 +21,12 @@ from recombine.mechanisms.answers.finding import Finding
 from recombine.mechanisms.causes.constant import shifted
 from recombine.mechanisms.causes.determined import LeftOpen, at_new_levels, left_open
 from recombine.mechanisms.causes.evidence import FAILING, evidence, follows_one_factor, named
-from recombine.mechanisms.causes.ignored import ignored, ignored_words
+from recombine.mechanisms.causes.ignored import CHECK_INPUT, THEN_TRAIN, ignored, ignored_words, unread_words
 from recombine.mechanisms.causes.literal import LITERAL
 from recombine.mechanisms.causes.summing import adds_up
 from recombine.mechanisms.compared.case import Case
 from recombine.mechanisms.compared.comparing import Comparison, most_wrong
-from recombine.mechanisms.compared.fitting import fails_though_unfitted, in_part
-from recombine.mechanisms.compared.reach import reach
+from recombine.mechanisms.compared.fitting import fails_though_unfitted, hardly_anything, in_part
 from recombine.mechanisms.rivals.by_heart import SHRINKING
 from recombine.mechanisms.rivals.few_rows import too_few
 from recombine.mechanisms.rivals.one_level import Region
@@ -98,27 +97,31 @@ def judge(
         return by_itself(replace(other, unanswered=Unanswered())).verdict
 
     case = Case.of(answers, others or {}, fitted, margin, noise, seed, parts, frozenset(unused))
-    ruling, keep, found, missing = _first(case, no_rules)
+    ignores = _ignores(case)
+    ruling, keep, found, missing = _first(case, no_rules, bool(ignores))
     if ruling[0] == "fails" or case.fits:
         found, missing = [*found, *extra], {**missing, **(left_out or {})}
     undetermined = left_open(case.answers)
     ruled = _ruled(case, ruling, found, undetermined, alone)
+    ignores *= not ruled.elsewhere
     found = list(named(found, ruled.ruling[0]))
-    unseen, width = _reached(case)
-    verdict, why, more = _worded(case, ruled, found, width, undetermined)
+    told = ruled.ruling[0] in (*FAILING, "not fitted", "overfits", "unclear")
+    first = ignores if told and not hardly_anything(case.answers, case.comparison) else ""
+    verdict, why, more = _worded(case, ruled, found, undetermined)
     apart = ruled.apart
     rest = None if apart is None else apart.others(case.answers)
     if _in_part(verdict, answers) != verdict:
-        verdict, why, rest = "partly", answers.without_answer, (int(answers.unseen.sum()), unseen.mean)
+        verdict, why, rest = "partly", answers.without_answer, (int(answers.unseen.sum()), case.gap.unseen.mean)
     return MeasureResult(
         answers=case.answers,
         verdict=verdict,
         why=why,
+        ignores=f"{first}{CHECK_INPUT}{THEN_TRAIN * (not case.fits)}." * bool(first),
         look=" ".join(filter(None, [ruled.same, case.answers.alike, *case.answers.lone_rows, *ruled.look])),
         level=ruled.level,
         seen=case.gap.seen,
-        unseen=unseen,
-        gap=width,
+        unseen=case.gap.unseen,
+        gap=case.gap.width,
         noise=case.gap.taken_off(case.answers),
         training=_training(answers),
         comparison=_judged(case.comparison, {name: by_itself(other) for name, other in (others or {}).items()}),
@@ -126,7 +129,7 @@ def judge(
         left_out=missing,
         diverged=int((~case.finite).sum()),
         unfitted=int((case.finite & ~keep).sum()),
-        noted=(*notes, *noted(case), *more),
+        noted=(*notes, *noted(case), *[f"{ignores}."] * bool(ignores and not first), *more),
         left_open=undetermined,
         outliers=() if apart is None else tuple(apart.combinations.tolist()),
         bad_levels=() if apart is None else apart.levels,
@@ -153,6 +156,8 @@ class _Ruled:
     """Combinations that are wrong where seen."""
     sums: str
     """That answers add up where the right ones do not."""
+    elsewhere: bool
+    """Whether predictions stand beside other rows."""
 
 
 def _ruled(
@@ -170,8 +175,6 @@ def _ruled(
     ruling, elsewhere = put_elsewhere(case, ruling, otherwise is not None)
     same = "" if elsewhere else same_everywhere(case.answers, case.over)
     look += filter(None, [elsewhere, too_well(case, ruling[0])])
-    if ruling[0] == "not fitted" and not elsewhere and (unused := ignored(case.bare, case.seed)):
-        ruling = ruling[0], f"{ruling[1]}. {ignored_words(case.bare, unused)}"
     plain = told.right or case.answers
     level, told_by = ((), plain) if elsewhere else level_apart(case, plain)
     right = told.right or case.bare
@@ -183,18 +186,17 @@ def _ruled(
     ruling = in_no_part(case, but_for_a_shift(case, ruling, found, alone), apart)
     broken = "" if level else wrong_words(right, wrong)
     broken = f"{PUT_RIGHT}{broken}" if broken and told.right else broken
-    return _Ruled(ruling, apart, told, tuple(look), same, level, broken, "" if case.answers.alike else sums)
+    sums = "" if case.answers.alike else sums
+    return _Ruled(ruling, apart, told, tuple(look), same, level, broken, sums, bool(elsewhere))
 
 
-def _worded(
-    case: Case, ruled: _Ruled, found: Sequence[Finding], width: Interval, undetermined: LeftOpen
-) -> tuple[str, str, list[str]]:
+def _worded(case: Case, ruled: _Ruled, found: Sequence[Finding], undetermined: LeftOpen) -> tuple[str, str, list[str]]:
     """The verdict, why, and notes on what the sentence has no room for."""
     ruling, said = ruled.ruling, ruled.told.said
     sums = "" if any(e.named for e in found) else ruled.sums
     if sums and ruling[0] == "not fitted":
         ruling, sums = (ruling[0], f"{ruling[1]}. {sums}"), ""
-    verdict, why = _explained(case, ruling, found, width, undetermined)
+    verdict, why = _explained(case, ruling, found, undetermined)
     classes = len(case.answers.classes or ())
     if verdict == "unclear" and not ruled.look and (follows := follows_one_factor(found, classes)):
         why = f"{why}. {follows}"
@@ -218,14 +220,21 @@ def _worded(
     return verdict, why, [note for note in notes if note]
 
 
-def _first(case: Case, no_rules: str | None) -> tuple[Ruling, NDArray[np.bool_], list[Finding], dict[str, str]]:
+def _ignores(case: Case) -> str:
+    """Which factors answers do not vary with, in a sentence without a full stop: where it did not fit, by a test on
+    seen combinations; else those that no answer depends on, as what is left out shows there in the error."""
+    found = {} if case.fits else ignored(case.bare, case.seed)
+    return ignored_words(case.bare, found) if found else unread_words(case.answers)
+
+
+def _first(
+    case: Case, no_rules: str | None, ignores: bool
+) -> tuple[Ruling, NDArray[np.bool_], list[Finding], dict[str, str]]:
     """What can be said before errors are weighed: whether it fitted or fails though it did not, which members that is
-    said of, and what their answers speak for."""
+    said of, and what their answers speak for. Who ignores a factor everywhere loses nothing where unseen."""
     ruling, keep = ("not fitted", case.unfit), case.keep
     unfitted = not case.fits and bool(case.finite.any()) and not too_few(case.answers, "fails")
-    if unfitted and fails_though_unfitted(
-        case.answers, case.comparison, case.gap.width, case.gap.beyond, case.margin
-    ):  # fmt: skip
+    if unfitted and not ignores and fails_though_unfitted(case.answers, case.comparison, case.gap, case.margin):
         ruling, keep = ("fails", in_part(case.answers, case.comparison, case.unfit)), case.finite
         if case.answers.classes is None:
             no_rules = no_rules or "numbers that were fitted in part alone lie near those of any rule"
@@ -253,10 +262,10 @@ def _decided(case: Case, found: Sequence[Finding], undetermined: LeftOpen) -> tu
     return reconsidered(case, ruling, apart, undetermined, speaks, copies, column), apart
 
 
-def _explained(case: Case, ruling: Ruling, found: Sequence[Finding], width: Interval, undetermined: LeftOpen) -> Ruling:
+def _explained(case: Case, ruling: Ruling, found: Sequence[Finding], undetermined: LeftOpen) -> Ruling:
     """The verdict with what is left to say of it: how far few combinations tell, and what failing ones have in
     common where no mechanism is named."""
-    (verdict, why), answers = ruling, case.answers
+    (verdict, why), answers, width = ruling, case.answers, case.gap.width
     if verdict == "composes" and why.startswith(WORSE) and width.low <= 0:
         why = ""
     # Answers are wrong here and there or not at all: that so few combinations have no more wrong is no narrower bound.
@@ -274,15 +283,6 @@ def _explained(case: Case, ruling: Ruling, found: Sequence[Finding], width: Inte
         new = at_new_levels(answers, undetermined) if answers.seen.any() else ""
         why = "; ".join(filter(None, [why, open_, new]))
     return verdict, why
-
-
-def _reached(case: Case) -> tuple[Interval, Interval]:
-    """The error on unseen combinations, and the gap within what errors allow: none is below 0, and so no gap below that
-    of seen combinations."""
-    answers, gap = case.answers, case.gap
-    least = min(answers.most, gap.seen.high) if gap.seen.bounded else answers.most
-    unseen, width = reach(gap, answers)
-    return unseen.within(0, answers.most), width.within(0.0 - least, answers.most)
 
 
 def _training(answers: Answers) -> Interval:

@@ -22,6 +22,9 @@ from recombine.mechanisms.compared.losing import QUARTER
 from recombine.statistics import FEW, FloatArray
 
 LEVEL = 0.05
+CHECK_INPUT, THEN_TRAIN = ": see first whether it reaches the model", ", and train on"
+TENTH = 0.1
+"""Who varies by so little of what right answers do ignores a factor, though deals seldom give as much."""
 Places = NDArray[np.signedinteger[Any]]
 DEALT, MOST = 500, 40_000
 """How often levels are dealt anew, and combinations times levels beyond which that takes too long and nothing is
@@ -39,7 +42,7 @@ def ignored(answers: Answers, seed: int = 0, surely: bool = True) -> dict[int, t
         return {}
     if not np.isfinite(said).all() or answers.classes == ("",):
         return {}
-    found, used, rng = dict[int, tuple[float, float]](), False, np.random.default_rng(seed)
+    found, most, used, rng = dict[int, tuple[float, float]](), dict[int, float](), 0.0, np.random.default_rng(seed)
     for j, levels in enumerate(space.shape):
         others = np.delete(codes, j, axis=1)
         group = np.unique(others, axis=0, return_inverse=True)[1].ravel()
@@ -48,12 +51,15 @@ def ignored(answers: Answers, seed: int = 0, surely: bool = True) -> dict[int, t
         )
         ways = [own, *more]
         by_chance = min(chance for *_, chance in ways)
-        used |= by_chance <= LEVEL / len(space)
-        proven = rarely <= LEVEL / len(space) and by_chance > LEVEL
-        most = max(given + 2 * doubt * surely for given, doubt, _ in ways)
-        if (proven or not surely) and right > 0 and most <= QUARTER * right:
+        most[j] = max(given + 2 * doubt * surely for given, doubt, _ in ways)
+        proven = rarely <= LEVEL / len(space) and (by_chance > LEVEL or most[j] <= TENTH * right)
+        if (proven or not surely) and right > 0 and most[j] <= QUARTER * right:
             found[j] = (max(0.0, *(given for given, *_ in ways)), right)
-    return found if used or not surely else {}
+        elif by_chance <= LEVEL / len(space):
+            used = max(used, min(1.0, own[0] / right) if right > 0 else 1.0)
+    if surely:  # Of answers in other units all factors make less, or more, of what they vary by.
+        return {j: ways for j, ways in found.items() if used and most[j] <= QUARTER * used * ways[1]}
+    return found
 
 
 def _chances(answers: Answers, said: FloatArray) -> list[FloatArray]:
@@ -105,6 +111,16 @@ def ignored_words(answers: Answers, found: dict[int, tuple[float, float]]) -> st
     shares = ", ".join(share(given / right) for given, right in found.values())
     much = f"{shares} of what right ones do" + ", in this order" * (len(found) > 1)
     return f"Answers to seen combinations, too, hardly vary with {names} (in mean squares, {much})"
+
+
+def unread_words(answers: Answers) -> str:
+    """Which factors no answer depends on, in a sentence without a full stop; nothing where there are none."""
+    if not (names := unread_factors(answers)):
+        return ""
+    which, sure = " or ".join(map(brief, names)), CONFIDENCE in answers.scores
+    if answers.classes is None or (sure and len(answers.classes) == 2):
+        return f"No answer, on any combination, depends on {which}"
+    return f"No class that is given, {'nor its probability, ' * sure}on any combination, depends on {which}"
 
 
 def unread_factors(answers: Answers) -> list[str]:

@@ -8,9 +8,10 @@ from numpy.typing import NDArray
 from recombine.mechanisms.answers.answered import Answers
 from recombine.mechanisms.answers.names import NOTHING, ranged, share, told_apart
 from recombine.mechanisms.compared.comparing import GIVEN, Comparison, errors_left_out, most_wrong
+from recombine.mechanisms.compared.gap import Gap
 from recombine.mechanisms.compared.losing import HALF, LITTLE, below_constant, collapsed, one_answer
 from recombine.mechanisms.compared.rare import usual_is_best
-from recombine.statistics import FEW, FloatArray, Interval, interval
+from recombine.statistics import FEW, FloatArray, interval
 
 KNOWS_MORE = 0.5
 MOST_LEVELS = 800
@@ -117,25 +118,23 @@ def hardly_anything(answers: Answers, comparison: Comparison) -> str:
     )
 
 
-def fails_though_unfitted(
-    answers: Answers, comparison: Comparison, gap: Interval, beyond: FloatArray, margin: float
-) -> bool:
+def fails_though_unfitted(answers: Answers, comparison: Comparison, gap: Gap, margin: float) -> bool:
     """Whether a learner that fitted in part alone fails on unseen combinations all the same: on new rows of seen ones
     it knows more than always giving the same answer does, on unseen ones it does not; and that is no matter of levels,
     so that one that is too weak for some of them, seen and unseen alike, does not count. Also where there is hardly
     anything to know, if unseen ones are answered clearly worse than by always giving the same answer. Never where
-    training rows are: nothing was fitted then that could be lost. ``beyond``: errors beyond the noise."""
-    constant = comparison.constant
-    if constant is None or not (answers.like and gap.bounded and gap.low > margin):
+    training rows are: nothing was fitted then that could be lost."""
+    constant, beyond = comparison.constant, gap.beyond.mean(axis=0)
+    if constant is None or not (answers.like and gap.width.bounded and gap.width.low > margin):
         return False
     if float(np.nanmean(answers.training_error)) > comparison.trained_constant + NOTHING:
         return False
-    if below_constant(answers, comparison, gap) or collapsed(answers, comparison):
-        return _least_gap_at_equal_levels(answers, beyond.mean(axis=0)) > 0
+    if below_constant(answers, comparison, gap.varied) or collapsed(answers, comparison):
+        return _least_gap_at_equal_levels(answers, beyond) > 0
     seen, unseen = (float(answers.error[:, at].mean()) for at in (answers.compared, answers.unseen))
     knew = seen < LITTLE * (seen - comparison.better_on_seen.mean)
     knows = unseen < LITTLE * constant.error.mean
-    return knew and not knows and _least_gap_at_equal_levels(answers, beyond.mean(axis=0)) > 0
+    return knew and not knows and _least_gap_at_equal_levels(answers, beyond) > 0
 
 
 def _least_gap_at_equal_levels(answers: Answers, error: FloatArray) -> float:

@@ -10,6 +10,7 @@ from scipy.special import chdtri, fdtrc
 from recombine.mechanisms.answers.answered import Answers
 from recombine.mechanisms.answers.names import NOTHING
 from recombine.mechanisms.compared.comparing import GIVEN, Comparison, average, most_wrong, noise_within, unread, unsure
+from recombine.mechanisms.compared.reach import reach
 from recombine.statistics import FloatArray, Interval, Over
 
 NOISIER = 0.05
@@ -23,7 +24,9 @@ class Gap:
     seen: Interval
     unseen: Interval
     width: Interval
-    """The error on unseen combinations less that on seen ones, each less its noise."""
+    """The error on unseen combinations less that on seen ones, each less its noise, as it is told, …"""
+    varied: Interval
+    """… and no further than errors vary: without what is left open by few combinations that are all right or wrong."""
     noise: FloatArray
     """What is taken off the errors of each combination, on seen and on unseen ones no more than they err, …"""
     beyond: FloatArray
@@ -47,19 +50,18 @@ class Gap:
             for mask in filter(np.any, (at, away)):
                 noise[mask] *= min(1.0, float(error[:, mask].mean()) / max(float(noise[mask].mean()), 1e-300))
         beyond = np.where(np.abs(error - noise) < NOTHING, 0.0, error - noise)
-        width = average(answers, over, (1.0, beyond, away), (-1.0, beyond, at)).within(-most, most)
+        varied = average(answers, over, (1.0, beyond, away), (-1.0, beyond, at)).within(-most, most)
+        unseen, width = reach(answers, unseen, varied, beyond)
+        least = min(most, seen.high) if seen.bounded else most  # No error is below 0.
+        unseen, width = unseen.within(0, most), width.within(0.0 - least, most)
         # Few rows of seen combinations may hide by luck that there is noise: it is then taken off all the same.
         might = _noise(answers, comparison, lucky=True) if answers.classes is not None else noise
         most_noise = float(might[away].mean()) if away.any() else 0.0
         lost = min(most_noise, comparison.reached(answers, away), float(error[:, away].mean())) if away.any() else 0.0
-        known, hidden = (
-            average(answers, over, (1.0, error - each + (float(each[away].mean()) - lost if away.any() else 0.0), away))
-            for each in (noise, might)
-        )
-        excess = hidden if hidden.high < known.high else known
+        excess = average(answers, over, (1.0, error - might + (most_noise - lost), away))
         doubt = _most_noise(answers, comparison) - lost if away.any() and lost > 0 else 0.0
         doubt = min(doubt, comparison.reached(answers, away) - lost, excess.mean) if doubt > 0 else 0.0
-        return cls(seen, unseen, width, noise, beyond, lost, excess, max(0.0, doubt))
+        return cls(seen, unseen, width, varied, noise, beyond, lost, excess, max(0.0, doubt))
 
     def taken_off(self, answers: Answers) -> tuple[float, float]:
         """The noise of seen and of unseen combinations; none where there are not both."""

@@ -1,5 +1,4 @@
-"""How far the error of few unseen combinations, and with it the gap, reaches as it is told: further than their own
-spread says.
+"""How far the error of few unseen combinations, and with it the gap, reaches: further than their own spread says.
 
 Squares of few errors rarely have a large one among them. If errors are normal and k of them have the mean square m,
 what that stands for reaches up to
@@ -11,8 +10,9 @@ and the variance s² is little, do not leave that much open: no more than
 
     (|d| + t s / √k)² + (k − 1) s² / χ²(k − 1, .025).
 
-And combinations that are all right, or all wrong, have
-no spread: none wrong of n leaves 3 / n open (`most_wrong`), however much the other side varies.
+And combinations that are all right, or all wrong, have no spread: none wrong of n leaves 3 / n open (`most_wrong`),
+however much the other side varies. Where so few were asked about that the interval is over their rows, that they fail
+is told of them alone, and only the upper end reaches so far.
 """
 
 from __future__ import annotations
@@ -26,25 +26,26 @@ from scipy.special import chdtri
 from recombine.mechanisms.answers.answered import Answers
 from recombine.mechanisms.answers.names import NOTHING
 from recombine.mechanisms.compared.comparing import most_wrong
-from recombine.mechanisms.compared.gap import Gap
 from recombine.statistics import T_BELOW, FloatArray, Interval, t_quantile
 
 
-def reach(gap: Gap, answers: Answers) -> tuple[Interval, Interval]:
-    """The error on unseen combinations and the gap, no narrower than few combinations allow (95 %). Members may err
-    apart from each other, so that squares of several are not taken for one learner's."""
-    width, unseen, seen = gap.width, answers.unseen, answers.compared
+def reach(answers: Answers, error: Interval, width: Interval, beyond: FloatArray) -> tuple[Interval, Interval]:
+    """The ``error`` on unseen combinations and the ``width`` of the gap, no narrower than few combinations allow
+    (95 %); ``beyond``: errors beyond the noise. Members may err apart from each other, so that squares of several are
+    not taken for one learner's."""
+    unseen, seen = answers.unseen, answers.compared
     if not width.bounded or (answers.classes is None and len(answers.members) > 1):
-        return gap.unseen, width
+        return error, width
     if answers.classes is None:
-        up = _of_squares(gap.beyond[0, unseen], _off(answers)) if unseen.sum() < T_BELOW else 0.0
-        spread = float(gap.beyond[0, seen].var(ddof=1)) / int(seen.sum())
+        up = _of_squares(beyond[0, unseen], _off(answers)) if unseen.sum() < T_BELOW else 0.0
+        spread = float(beyond[0, seen].var(ddof=1)) / int(seen.sum())
         high = hypot(up, 1.96 * spread**0.5) if up else 0.0
-        error = gap.unseen
         error = replace(error, high=max(error.high, error.mean + up)) if error.bounded else error
         return error, replace(width, high=max(width.high, width.mean + high))
     (down, up), (more, less) = (_of_one_kind(answers.error[:, at]) for at in (unseen, seen))
-    return gap.unseen, replace(
+    if width.over == "examples":
+        down = less = 0.0  # That these few combinations fail is certain, whatever others would do.
+    return error, replace(
         width,
         low=width.mean - hypot(width.mean - width.low, down, less),
         high=width.mean + hypot(width.high - width.mean, up, more),

@@ -9,6 +9,10 @@ where g adds a number, multiplies by one, does both, or undoes a logarithm (of c
 combination is answered by a fit without it. It is said where g makes most of the error there and what it leaves knows
 something, which answers that follow nothing hardly give by chance.
 
+Who was trained too little says numbers near one mean that follow the answers loosely: a factor makes these better, too.
+So where a factor of 1 to 50 that is no power of ten leaves more than a tenth of what right answers vary by, it is said
+first that training was too short.
+
 One level that is biased, or of another unit, looks the same where its answers are the largest, and g would spoil the
 right ones. So it is not said where the others are clearly nearer as they stand once one level is left out, nor where
 unseen combinations would be answered worse.
@@ -36,11 +40,18 @@ SIMPLER = 0.02
 """Share of the spread of the answers that a simpler way of writing may leave beyond the best one."""
 TIMES = 1.5
 """How many times as much it may leave as the best one."""
+MEASURE_AGAIN, TRAIN_ON = "and measure again", "train on, and check units if that stays so"
 UNITS = "check units, signs, and how answers were scaled or centred for training"
 LOGS = "check whether answers were transformed for training, and predictions never back"
 PULLED = ", or whether a penalty or early stopping pulls them towards their mean"
 PUT_RIGHT = "Once answers are put right: "
 """What comes before what is said of answers as they would then be."""
+NEAR = 1.1
+"""How many times off a slope may be that is still taken for a power of ten."""
+LOOSELY = 0.1
+"""Share of the spread of right answers beyond which what is left is more than a mere change of units leaves."""
+LONGEST = 50
+"""A longer stretch than so many times is no lack of training: networks begin at about a twentieth of the spread."""
 MOST_PULLED = 10
 """How many times as far from their mean answers may lie as predictions that a penalty pulls there."""
 Fit = Callable[[FloatArray, FloatArray], FloatArray]
@@ -150,6 +161,8 @@ def _rewritten(answers: Answers, fitted: float) -> Written:
         if then[1] > now[1]:
             return Written()
         sides.append("unseen")
+    if way.numbers and 1 < b < LONGEST and left[way] > LOOSELY * spread and not _power_of_ten(float(b)):
+        return Written(_too_little(float(b), left[way] / spread))
     said, pulled = _words(way, p[at], y[at], float(a), float(b))
     advice = (UNITS if way.undo is _same else LOGS) + PULLED * pulled
     off = "mean answers would be off by an error" + " beyond the noise" * bool(noise.any())
@@ -158,7 +171,7 @@ def _rewritten(answers: Answers, fitted: float) -> Written:
     put_right = f"Put right, {off} of {right} combinations, instead of {before}"
     with np.errstate(over="ignore"):
         right_ones = _put_right(answers, lambda values: a + b * way.undo(values))
-    return Written(f"{said}. {put_right}: {advice}, and measure again", pulled, right_ones)
+    return Written(f"{said}. {put_right}: {advice}, {MEASURE_AGAIN}", pulled, right_ones)
 
 
 def _put_right(answers: Answers, put: Callable[[FloatArray], FloatArray]) -> Answers:
@@ -206,6 +219,19 @@ def _no_chance(way: _Way, p: FloatArray, y: FloatArray, slope: float) -> bool:
     r = float(np.corrcoef(x, y)[0, 1])
     r = -r if slope < 0 else r
     return bool(stdtr(n - 2, -r * np.sqrt((n - 2) / max(1 - r * r, 1e-12))) * 2 * len(WAYS) <= LEVEL)
+
+
+def _power_of_ten(slope: float) -> bool:
+    places = np.log10(slope)
+    return bool(np.rint(places) and abs(places - np.rint(places)) < np.log10(NEAR))
+
+
+def _too_little(slope: float, left: float) -> str:
+    """That predictions lie nearer together than would fit best and follow the answers loosely, in a sentence."""
+    return (
+        f"It looks trained too little: its answers lie {score('', 1 / slope)} times as far apart as would fit best "
+        f"and, even then, would leave {share(left)} of what right ones vary by: {TRAIN_ON}"
+    )
 
 
 def _words(way: _Way, p: FloatArray, y: FloatArray, a: float, b: float) -> tuple[str, bool]:

@@ -10,7 +10,7 @@ from scipy.special import bdtrc
 from recombine.mechanisms.answers.answered import Answers
 from recombine.mechanisms.answers.finding import FEWEST
 from recombine.mechanisms.answers.names import NOTHING, brief, ranged
-from recombine.mechanisms.compared.comparing import Comparison, average, noise_within
+from recombine.mechanisms.compared.comparing import Comparison, average, most_wrong, noise_within
 from recombine.mechanisms.compared.fitting import hardly_anything
 from recombine.mechanisms.compared.gap import Gap
 from recombine.mechanisms.compared.losing import (
@@ -25,7 +25,6 @@ from recombine.mechanisms.compared.losing import (
     shortfall,
 )
 from recombine.mechanisms.compared.overfitting import better_on_training_rows
-from recombine.mechanisms.compared.reach import reach
 from recombine.mechanisms.rivals.by_heart import ByHeart, by_heart
 from recombine.mechanisms.rivals.dealt import nearer_than_dealt
 from recombine.mechanisms.rivals.few_rows import one_alone
@@ -67,16 +66,16 @@ def _by_intervals(
     if not gap.width.bounded:
         sides = f"{int(answers.unseen.sum()):,} unseen and {int(answers.compared.sum()):,} seen combinations"
         return "unclear", f"the gap has no interval, as {sides} were asked about; it takes two of each"
-    if below_constant(answers, comparison, gap.width):
+    if below_constant(answers, comparison, gap.varied):
         return "fails", ONE_FOR_ALL
-    half, quarter = (lost_beyond(s, answers, comparison, over, gap.beyond, gap.width) for s in (HALF, QUARTER))
+    half, quarter = (lost_beyond(s, answers, comparison, over, gap.beyond, gap.varied) for s in (HALF, QUARTER))
     if half.low > 0 and gap.width.low <= margin:
         return "fails", f"more than half {KNEW} is lost"
     informed = _informed(answers, gap, comparison, margin)
     known = answers.like and comparison.better_on_seen.high < 0
     nothing = "" if informed or known else hardly_anything(answers, comparison)
     overfits = _overfits(answers, gap.seen, comparison, over, margin, fitted)
-    if gap.width.high > margin:
+    if gap.varied.high > margin:  # What so few leave open that are all right is said: as far as these tell.
         return _past_the_margin(answers, gap, comparison, over, margin, speaks, nothing, overfits)
     if nothing:
         return "unclear", nothing
@@ -137,8 +136,7 @@ def _past_the_margin(
     most = 0.0 if favoured is None else favoured.most
     low = width.low - most
     worse = best is not None and best.difference.low > 0
-    lowest = reach(gap, answers)[1].low - most  # Seen ones that are all right may have been so by chance.
-    if lowest <= margin and excess.high <= margin and _beats_any_one(answers, gap, comparison, margin) and not worse:
+    if low <= margin and excess.high <= margin and _beats_any_one(answers, gap, comparison, margin) and not worse:
         return "composes", "as well as the noise allows"  # However much errors on seen combinations vary.
     # No gap is larger than what unseen combinations cost beyond the noise: beyond that, seen ones were lucky.
     clear = low > margin and excess.low > margin
@@ -158,7 +156,7 @@ def _past_the_margin(
     left = "the gap" if width.low <= margin else (
         "what noise known by heart leaves of the gap" if low <= margin else "what unseen ones cost beyond the noise"
     )  # fmt: skip
-    ground = _only_by_few(gap, answers, margin) if clear else [failing] if failing else [
+    ground = [] if clear else [failing] if failing else [
         f"{left} reaches across the margin of {margin:g}, but errors of unseen combinations rank above those of seen "
         "ones (p < 0.01), and there is evidence of a mechanism"
     ]  # fmt: skip
@@ -180,18 +178,6 @@ def _beats_any_one(answers: Answers, gap: Gap, comparison: Comparison, margin: f
         return True
     enough = answers.classes is not None and int(answers.unseen.sum()) >= FEWEST and one - gap.lost > margin
     return enough and gap.excess.high < (one - gap.lost) / 2
-
-
-def _only_by_few(gap: Gap, answers: Answers, margin: float) -> list[str]:
-    """That the gap as it is told reaches across the margin all the same, in a clause, where it does: by what so few
-    combinations leave open that are all right, and not by how errors vary."""
-    if not answers.like or reach(gap, answers)[1].low > margin:
-        return []
-    seen = answers.compared
-    few = "so few combinations" if answers.error[:, seen].any() else (
-        f"{int(seen.sum()):,} seen combinations, none of them wrong,"
-    )  # fmt: skip
-    return [f"the gap reaches across the margin of {margin:g} only by what {few} leave open"]
 
 
 def _open(answers: Answers, gap: Gap, margin: float, favoured: ByHeart | None) -> str:
@@ -288,10 +274,15 @@ def _failing(answers: Answers, gap: Gap, margin: float) -> str:
     that this mean may stand for and beyond the noise, in a clause, where a sign test shows it, and that seen ones do so
     less often (Fisher; each one-sided at .025). A few that err most make an interval of the mean that reaches anywhere.
     Of a learner that answers unseen ones as seen ones at most half exceed the mean of seen ones where errors are skewed
-    to the right, and at most half the median; where most are wrong everywhere, few right ones pull the mean down."""
+    to the right, and at most half the median; where most are wrong everywhere, few right ones pull the mean down. Where
+    no row of seen ones is wrong, this mean may stand for what so many rows leave open: that some of them err all the
+    same is what Fisher's test asks."""
     each, at, beside = answers.error.mean(axis=0), answers.unseen, answers.compared
     usual = max(float(each[beside].mean()), float(np.median(each[beside])))
-    least = max(usual + margin, gap.seen.high if gap.seen.bounded else 0.0)
+    seen = gap.seen.high if gap.seen.bounded else 0.0
+    if answers.classes is not None and not answers.error[:, beside].any():
+        seen = most_wrong(0.0, float(answers.counts[beside].sum()))
+    least = max(usual + margin, seen)
     above = (each > least) & (gap.beyond.mean(axis=0) > margin)
     count, of = int(above[at].sum()), int(at.sum())
     if bdtrc(count - 1, of, 0.5) > 0.025 or more_often(count, of, int(above[beside].sum()), int(beside.sum())) > 0.025:

@@ -4,8 +4,6 @@ from __future__ import annotations
 
 from recombine.mechanisms.answers.answered import Answers
 from recombine.mechanisms.answers.names import brief, figure_words, share
-from recombine.mechanisms.answers.probabilities import CONFIDENCE
-from recombine.mechanisms.causes.ignored import unread_factors
 from recombine.mechanisms.compared.baselines import too_large
 from recombine.mechanisms.compared.case import Case
 from recombine.mechanisms.compared.comparing import noise as noise_of_rows, unread
@@ -25,7 +23,6 @@ def noted(case: Case) -> list[str]:
         _said_noise(answers, case.known),
         _reads_more(case),
         _bare(answers),
-        _unread(answers),
         chances_would_tell(answers),
     ]
     if answers.not_finite:
@@ -72,15 +69,6 @@ def _bare(answers: Answers) -> str:
         f"Rules are looked for, and what they explain is told, in answers without what {names} add{'s' * one} to "
         f"them, and in right ones without what {'it adds' if one else 'they add'} to these."
     )
-
-
-def _unread(answers: Answers) -> str:
-    if not (names := unread_factors(answers)):
-        return ""
-    which, one, sure = " or ".join(map(brief, names)), len(names) == 1, CONFIDENCE in answers.scores
-    if answers.classes is None or (sure and len(answers.classes) == 2):
-        return f"No answer, on any combination, depends on {which}: {'it is' if one else 'they are'} not read."
-    return f"No class that is given, {'nor its probability, ' * sure}on any combination, depends on {which}."
 
 
 def _compared(answers: Answers) -> str:

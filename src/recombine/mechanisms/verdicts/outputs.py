@@ -33,7 +33,8 @@ SAID = {
 """Verdicts, the worst first, of one output and of several."""
 WORST = tuple(SAID)
 BAD = ("fails", "partly", "not fitted", "overfits")
-NOTHING_IN_IT = ("has hardly anything to learn", "have hardly anything to learn")
+HARDLY = "hardly anything to learn"
+NOTHING_IN_IT = (f"has {HARDLY}", f"have {HARDLY}")
 NOWHERE = Interval(float("nan"), over="combinations")
 
 
@@ -95,7 +96,7 @@ class Output:
         """One row of `MeasureResult.outputs_frame`."""
         return {
             "output": self.number,
-            "verdict": self.verdict,
+            "verdict": HARDLY if self.nothing else self.verdict,
             "seen": self.seen.mean,
             "unseen": self.unseen.mean,
             "low": self.unseen.low,
@@ -168,7 +169,8 @@ def outputs_words(result: MeasureResult) -> str:
     if result.output is not None:
         one = f"All this is said of output {result.output}, the worst of {len(outputs)}, each judged by itself"
         own = outputs[result.output - 1]
-        rest = [o for o in outputs if o is not own or o.why != result.why]  # Else that is said already.
+        said = bool(result.ignores) or own.why == result.why
+        rest = [o for o in outputs if not (said and o is own)]
         return f"{one}: {_grouped(outputs)}.{_unused_words(rest)}"
     bad = [o for o in outputs if o.verdict in BAD and (result.verdict != "composes" or o.verdict not in FAILING)]
     unlike = [] if all(o.unused == outputs[0].unused for o in outputs) else bad  # Else it is said of the whole.

@@ -113,7 +113,7 @@ def reconsidered(
     if (verdict == "partly" or (verdict == "fails" and apart.said)) and nothing_left(answers):
         verdict, why = "fails", _also(ONE_ANSWER, why)
     told = verdict in FAILING and not (apart.alone or apart.most or misread)
-    told |= verdict == "unclear" and not misread and noise_left(answers) < 1
+    told |= verdict == "unclear" and not misread and (noise_left(answers) < 1 or case.gap.varied.low > case.margin)
     if told and leaked(case.bare, case.beside, case.over):
         verdict, why = "unclear", _also(lost, LEAK)
     if verdict in ("composes", *FAILING) and 0 < undetermined.of == undetermined.levels:
@@ -194,7 +194,7 @@ def nothing_to_learn(case: Case, ruling: Ruling) -> Ruling:
     if verdict in ("composes", "unclear"):
         return "unclear", nothing
     if verdict in FAILING:
-        far = below_constant(case.answers, case.comparison, case.gap.width) or collapsed(case.answers, case.comparison)
+        far = below_constant(case.answers, case.comparison, case.gap.varied) or collapsed(case.answers, case.comparison)
         return ("unclear", nothing) if case.answers.like and not far else ruling
     # It is part of why it was not fitted.
     said = case.comparison.floor.bounded and hardly_anything(case.answers, case.comparison)

@@ -62,6 +62,8 @@ class MeasureResult(Result):
     """Measures that were not taken, and why."""
     why: str = ""
     """In a clause, what the verdict hangs on where the other numbers do not say."""
+    ignores: str = ""
+    """Which factors answers do not vary with, or hardly, in a sentence; it comes before the verdict."""
     look: str = ""
     """What to look at before unseen combinations, in sentences: one row or level, or how answers are written."""
     level: tuple[tuple[int, int], ...] = ()
@@ -134,7 +136,8 @@ class MeasureResult(Result):
     def _told(self) -> tuple[str, tuple[str, ...]]:
         which = Part(outputs_words(self).removesuffix("."), 0 if self.output is not None else WHY)
         own = [[which], clauses(self.look, 0)]  # What is said of one output alone stands before that it is.
-        return told([*verdict_parts(self), *(p for of in (own if self.output is None else own[::-1]) for p in of)])
+        first, last = Part(self.ignores.removesuffix(".")), own if self.output is None else own[::-1]
+        return told([first, *verdict_parts(self), *(part for of in last for part in of)])
 
     @property
     def worst_level(self) -> dict[str, Any] | None:
@@ -319,6 +322,7 @@ class MeasureResult(Result):
             "verdict": self.verdict,
             "sentence": self.sentence(),
             "why": self.why,
+            "ignores": self.ignores,
             "look": self.look,
             "mechanisms": list(self.mechanisms),
             "answers": self.answers.kind,

@@ -10,12 +10,13 @@ import numpy as np
 from recombine.mechanisms.answers.finding import Finding
 from recombine.mechanisms.answers.names import NOTHING, brief, figure_words, ranged, share
 from recombine.mechanisms.causes.evidence import simplest
-from recombine.mechanisms.causes.ignored import unread_factors
 from recombine.mechanisms.compared.comparing import GIVEN, unread
+from recombine.mechanisms.compared.fitting import hardly_anything
 from recombine.mechanisms.compared.losing import LITTLE
 from recombine.mechanisms.compared.overfitting import better_on_training_rows, noisier, training_error
 from recombine.mechanisms.rivals.same import SAME
 from recombine.mechanisms.rivals.told_apart import FAR_LESS
+from recombine.mechanisms.rivals.written import MEASURE_AGAIN, TRAIN_ON
 from recombine.mechanisms.verdicts.deciding import ALTOGETHER
 from recombine.mechanisms.verdicts.told_short import Part, clauses
 from recombine.statistics import Over
@@ -30,6 +31,7 @@ ENOUGH = 20
 """Unseen combinations below which the sentence says how much so few leave open."""
 WHY, ASIDE, LATER, RULES, BESIDES, RECALL = 1, 2, 3, 6, 7, 8
 """How much is needed that stands after what holds and the strongest evidence; further reasons come after the first."""
+SHOW_SOME = "Next: show some of the combinations that err most in training, and see which others follow"
 ADD = "add predictions for training rows or, better, for new rows of seen combinations"
 
 
@@ -43,7 +45,7 @@ def _verdict(result: MeasureResult) -> list[Part]:
     aside, rules, recall = Part(_aside(result), ASIDE), Part(_rules(result), RULES, in_table=True), _recall(result)
     if result.verdict == "not fitted":
         why, *more = clauses(result.why, 0) or [Part("")]
-        after = _cut(result) or "What it does elsewhere says little about how it composes" * (not result.look)
+        after = _cut(result) or _train_on(result)
         return [
             Part(f"On its training data it does not count as fitted: {why.text}"),
             *more,
@@ -85,11 +87,13 @@ def _verdict(result: MeasureResult) -> list[Part]:
     how = f"Mechanism: {'; '.join(named)}" if named else (
         f"The other {'one errs' if result.rest[0] == 1 else f'{result.rest[0]:,} err'} by {share(result.rest[1])}, "
         f"seen ones by {share(result.seen.mean)}"
-        if result.rest else _silent(result.evidence, unread_factors(result.answers)).removesuffix(".")
+        if result.rest else _silent(result.evidence).removesuffix(".")
     )  # fmt: skip
     said = not result.why or result.why == result.answers.without_answer
     part = [] if said else clauses(f"{result.why[0].upper()}{result.why[1:]}", WHY)
-    return [first, Part(besides, BESIDES), aside, rules, recall, *part, Part(how, short=short)]
+    pointed = named or result.ignores or result.look or result.outliers or result.bad_levels
+    step = Part(SHOW_SOME * (result.verdict == "fails" and not pointed), BESIDES, in_table=True)
+    return [first, Part(besides, BESIDES), aside, rules, recall, *part, Part(how, short=short), step]
 
 
 def _started(result: MeasureResult) -> tuple[str, str]:
@@ -116,6 +120,17 @@ def _numbers(result: MeasureResult, short: bool = False) -> str:
     told = beyond(result, gap)  # That all of it is noise is no mere number.
     gap = told if told.startswith("all of it") else gap + f" beyond {_its_noise(result)}" * (max(result.noise) > 0)
     return f"{error}{share(result.seen.mean)} on {rows}, {gap}"
+
+
+def _train_on(result: MeasureResult) -> str:
+    """What to do next where it did not fit, in a sentence, unless what is said before says so."""
+    if result.look or result.ignores or any(step in result.why for step in (MEASURE_AGAIN, TRAIN_ON)):
+        return ""
+    if not np.isfinite(result.answers.error[:, result.answers.seen]).all():
+        return "Next: see where training diverges, as with too large steps"
+    if hardly_anything(result.answers, result.comparison):
+        return "Next: see whether rows stand beside their own answers, or tell it more than these factors"
+    return "Next: train on, or with more freedom; before, what it does elsewhere says little about how it composes"
 
 
 def in_part(why: str) -> str:
@@ -230,19 +245,17 @@ def noise_words(result: MeasureResult) -> str:
     return f"error {figure_words(floor)}: rows of one combination {differ}{weighed}"
 
 
-def _silent(evidence: Sequence[Finding], unread: Sequence[str] = ()) -> str:
-    """That no mechanism is named and, where one comes near, which and what it lacks. ``unread``: factors that no answer
-    depends on, which is seen without any measure."""
-    but = f"; but no answer depends on {' or '.join(map(brief, unread))}" if unread else ""
+def _silent(evidence: Sequence[Finding]) -> str:
+    """That no mechanism is named and, where one comes near, which and what it lacks."""
     if not evidence:
-        return f"No mechanism is named: no measure of one could be taken{but}."
+        return "No mechanism is named: no measure of one could be taken."
     first = simplest([e for e in evidence if e.puzzles])
     near = max((e for e in evidence if e.id == first), key=lambda e: e.explains or 0.0, default=None)
     if near is None:
         taken = "the one measure taken does not speak" if len(evidence) == 1 else (
             f"none of the {len(evidence)} measures taken speaks"
         )  # fmt: skip
-        return f"No mechanism is named: {taken} for one{but}."
+        return f"No mechanism is named: {taken} for one."
     beside = "" if near.chance is None else f", {near.reference} {share(near.chance)}"
     return (
         f"No mechanism is named. Most like: {near.mechanism} ({ranged(near.value)} follow it{beside}), but {near.why}."
