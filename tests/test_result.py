@@ -44,7 +44,7 @@ def test_data_is_saved_by_its_ending(tmp_path: Path) -> None:
 
 
 def test_what_to_cite_is_saved_for_bibtex(tmp_path: Path) -> None:
-    result = rc.check(pl.DataFrame({"a": ["x", "x", "y"], "b": ["u", "v", "u"]}))
+    result = rc.check(pl.DataFrame({"a": ["x", "x", "y"], "b": ["u", "v", "u"]}), ["a", "b"])
     entry = result.save(tmp_path / "cite.bib").read_text("utf-8")
     assert entry.startswith("@misc{recombine,")
     assert entry.count("@") == 1
