@@ -9,15 +9,13 @@ from recombine.checks.plans.planned import Plan
 
 def in_brief(plan: Plan) -> str:
     """What to collect, what that gives, and for which asked combinations it gives nothing."""
-    left = plan.far and not (plan.untold or plan.doubted or plan.after is None)
-    return (
-        f"{_in_brief(plan)} Nothing is promised of {plan.far:,} asked outside the seen range."
-        if left
-        else _in_brief(plan)
-    )
+    told = not (plan.untold or plan.doubted or plan.after is None)
+    beyond = f" Nothing is promised of {plan.far:,} asked outside the seen range." if plan.far and told else ""
+    return f"{_promised(plan)}{beyond}"
 
 
-def _in_brief(plan: Plan) -> str:
+def _promised(plan: Plan) -> str:
+    """The same of those inside the seen range."""
     rows, given = plan.rows_in_words, f"if {plan.assumes}"
     if plan.untold:
         return plan.not_promised()
