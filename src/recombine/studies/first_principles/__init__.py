@@ -21,10 +21,12 @@ from recombine.studies.first_principles.runs import (
     LONG,
     LONG_STEPS,
     ON_SUPPORTS,
+    PAPER_STEPS,
     ROWS,
     SHARED_FAR,
     SUPPORTS,
     VECTORS,
+    WHOLE,
     Pictures,
 )
 from recombine.studies.notes import read_notes
@@ -71,6 +73,7 @@ def settings(size: Size, members: int | None) -> Mapping[str, Setting]:
         **runs.sprite_settings(LONG, size.pictures, members, "sprites, longer"),
         **runs.sprite_settings(BESIDES, size.pictures, members, "sprites, besides"),
         **runs.sprite_settings(FAR | SHARED_FAR, replace(size.pictures, steps=FAR_STEPS), members, "sprites, besides"),
+        **runs.sprite_settings(WHOLE, replace(size.pictures, steps=PAPER_STEPS), members, "sprites, besides"),
     } if size.long else rows  # fmt: skip
     small = runs.sprite_settings({n: ABLATIONS[n] for n in size.ablations}, size.small, members, "small sprites")
     parts = {name: VECTORS[name] for name in size.vectors}

@@ -102,9 +102,14 @@ def reading(trained: pl.DataFrame) -> pl.DataFrame:
 
 
 def reading_of_contexts(by_images: pl.DataFrame) -> pl.DataFrame:
-    """The same of the published accuracies of context dependence."""
+    """The same of the published accuracies of context dependence: of the cells of its first claim, and of the three
+    that came ``later``."""
     published = {f"cd{k}": values for k, values in CONTEXT_ACCURACY.items()}
-    return _weight_of_trained(by_images, "unseen_accuracy", published)
+    sides = {False: pl.col("distance") >= 10, True: pl.col("distance") < 10}
+    return pl.concat(
+        _weight_of_trained(by_images.filter(which), "unseen_accuracy", published).with_columns(later=pl.lit(later))
+        for later, which in sides.items()
+    )
 
 
 def _weight_of_trained(known: pl.DataFrame, value: str, published: Mapping[str, Mapping[int, float]]) -> pl.DataFrame:
