@@ -27,6 +27,7 @@ import planted_factors  # noqa: F401
 import planted_few  # noqa: F401
 import planted_kinds  # noqa: F401
 import planted_levels  # noqa: F401
+import planted_members  # noqa: F401
 import planted_misplaced  # noqa: F401
 import planted_models  # noqa: F401
 import planted_often  # noqa: F401

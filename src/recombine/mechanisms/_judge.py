@@ -38,6 +38,7 @@ from recombine.mechanisms.rivals.unknowable import unknowable
 from recombine.mechanisms.rivals.written import PUT_RIGHT, Written, written
 from recombine.mechanisms.rivals.wrong_where_seen import wrong_where_seen, wrong_words
 from recombine.mechanisms.tables.besides import MISREAD, misread, misread_words
+from recombine.mechanisms.verdicts.by_member import Member, each_member, parted, too_few_fitted
 from recombine.mechanisms.verdicts.deciding import WORSE, decide
 from recombine.mechanisms.verdicts.noted import noted
 from recombine.mechanisms.verdicts.reconsidering import (
@@ -103,6 +104,8 @@ def judge(
         found, missing = [*found, *extra], {**missing, **(left_out or {})}
     undetermined = left_open(case.answers)
     ruled = _ruled(case, ruling, found, undetermined, alone)
+    members = each_member(case, by_itself)
+    ruled = _over_members(case, ruled, members)
     ignores *= not ruled.elsewhere
     found = list(named(found, ruled.ruling[0]))
     told = ruled.ruling[0] in (*FAILING, "not fitted", "overfits", "unclear")
@@ -129,6 +132,7 @@ def judge(
         left_out=missing,
         diverged=int((~case.finite).sum()),
         unfitted=int((case.finite & ~keep).sum()),
+        members=members,
         noted=(*notes, *noted(case), *[f"{ignores}."] * bool(ignores and not first), *more),
         left_open=undetermined,
         outliers=() if apart is None else tuple(apart.combinations.tolist()),
@@ -188,6 +192,18 @@ def _ruled(
     broken = f"{PUT_RIGHT}{broken}" if broken and told.right else broken
     sums = "" if case.answers.alike else sums
     return _Ruled(ruling, apart, told, tuple(look), same, level, broken, sums, bool(elsewhere))
+
+
+def _over_members(case: Case, ruled: _Ruled, members: Sequence[Member]) -> _Ruled:
+    """The verdict where members part ways, or where too few of them fitted: what stands out in their mean is then no
+    one's."""
+    (verdict, why), few = ruled.ruling, too_few_fitted(case, ruled.ruling[0])
+    other, apart = ("unclear", few) if few else parted(case, verdict, members)
+    if not apart:
+        return ruled
+    stays = other == verdict and verdict in FAILING
+    ruling = other, f"{apart}. {why[:1].upper()}{why[1:]}" if stays and why else apart
+    return replace(ruled, ruling=ruling, apart=ruled.apart if stays else None)
 
 
 def _worded(case: Case, ruled: _Ruled, found: Sequence[Finding], undetermined: LeftOpen) -> tuple[str, str, list[str]]:

@@ -14,7 +14,15 @@ import numpy as np
 import polars as pl
 import torch
 from torch import Tensor, nn
-from torch.utils.data import DataLoader, Dataset
+from torch.utils.data import (
+    DataLoader,
+    Dataset,
+    IterableDataset,
+    RandomSampler,
+    SequentialSampler,
+    SubsetRandomSampler,
+    WeightedRandomSampler,
+)
 
 from recombine.errors import InputError, unknown
 from recombine.space import FactorSpace
@@ -60,6 +68,11 @@ def rows(inputs: Any, targets: Any) -> tuple[tuple[Tensor, ...], tuple[str, ...]
 def _collected(data: Any) -> tuple[Any, Any]:
     """All items of a dataset, in its order, or all batches of a loader, one after the other."""
     loaded = isinstance(data, DataLoader)
+    if loaded and not _in_one_order(data):
+        raise InputError(
+            "the DataLoader gives its rows in another order each time (shuffle=True, or a sampler that draws), and "
+            "combinations and test_rows are in one order: give loader.dataset, or a loader with shuffle=False."
+        )
     items = list(data) if loaded else [data[i] for i in range(len(data))]
     if not items:
         raise InputError("the dataset is empty.")
@@ -79,6 +92,18 @@ def _collected(data: Any) -> tuple[Any, Any]:
         raise InputError("an item of a dataset is (input, target), several inputs and a target, or a dictionary.")
     inputs = tuple(together(i) for i in range(len(first) - 1))
     return inputs if len(inputs) > 1 else inputs[0], together(-1)
+
+
+def _in_one_order(loader: DataLoader[Any]) -> bool:
+    """Whether a loader gives rows in the same order each time, as far as its samplers tell."""
+    samplers = [getattr(loader.batch_sampler, "sampler", loader.batch_sampler), loader.sampler]
+    if isinstance(loader.dataset, IterableDataset) or all(isinstance(s, SequentialSampler) for s in samplers):
+        return True
+    if any(isinstance(s, (RandomSampler, SubsetRandomSampler, WeightedRandomSampler)) for s in samplers):
+        return False
+    order = loader.batch_sampler if loader.batch_sampler is not None else loader.sampler
+    with torch.random.fork_rng():
+        return list(order) == list(order)
 
 
 def read_files(files: Iterable[Any], read: Callable[[Path], Any] | None, folder: str | Path = ".") -> Tensor:

@@ -15,6 +15,7 @@ from recombine.mechanisms.answers.finding import Finding
 from recombine.mechanisms.answers.names import brief, share
 from recombine.mechanisms.causes.determined import LeftOpen
 from recombine.mechanisms.compared.comparing import Compared, Comparison
+from recombine.mechanisms.verdicts.by_member import Member
 from recombine.mechanisms.verdicts.outputs import Output, outputs_words
 from recombine.mechanisms.verdicts.told_short import Part, clauses, told
 from recombine.mechanisms.verdicts.verdict_words import WHY, verdict_parts
@@ -81,6 +82,8 @@ class MeasureResult(Result):
     """Of an answer of several numbers or labels, what is said of each by itself; …"""
     output: int | None = None
     """… and which of them, from 1 on, all else is said of, where they are judged one by one alone."""
+    members: tuple[Member, ...] = ()
+    """What each member errs where several are judged, and its verdict by itself where one may fail and another not."""
     diverged: int = 0
     unfitted: int = 0
     noted: tuple[str, ...] = ()
@@ -314,6 +317,16 @@ class MeasureResult(Result):
         rows = [{name: _plain(value) for name, value in o.to_dict().items()} for o in self.outputs]
         return pl.DataFrame(rows, schema={name: texts.get(name, pl.Float64) for name in names})
 
+    def members_frame(self) -> pl.DataFrame:
+        """One row a member, where several are judged: its errors on seen and unseen combinations and its gap beyond the
+        noise; where one may fail and another not, its verdict by itself and the interval of its gap, too."""
+        import polars as pl
+
+        names = Member(0, 0.0, 0.0, 0.0).to_dict()
+        rows = [{name: _plain(value) for name, value in m.to_dict().items()} for m in self.members]
+        types = {"member": pl.Int64, "verdict": pl.String}
+        return pl.DataFrame(rows, schema={name: types.get(name, pl.Float64) for name in names})
+
     def to_dict(self) -> dict[str, Any]:
         """The object that ``--json`` prints."""
         worst_level = self.worst_level
@@ -337,7 +350,10 @@ class MeasureResult(Result):
             "compared_on": self.compared_on,
             "others": [c.to_dict() for c in self.comparison.others],
             "scores": self.scores(),
-            "members": {"judged": len(self.answers.members), "diverged": self.diverged, "not_fitted": self.unfitted},
+            "members": {
+                "judged": len(self.answers.members), "diverged": self.diverged, "not_fitted": self.unfitted,
+                "each": [{name: _plain(value) for name, value in m.to_dict().items()} for m in self.members],
+            },
             "combinations": {
                 "seen": int(self.answers.seen.sum()),
                 "unseen": int(self.answers.unseen.sum()),

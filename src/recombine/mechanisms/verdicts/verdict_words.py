@@ -17,6 +17,7 @@ from recombine.mechanisms.compared.overfitting import better_on_training_rows, n
 from recombine.mechanisms.rivals.same import SAME
 from recombine.mechanisms.rivals.told_apart import FAR_LESS
 from recombine.mechanisms.rivals.written import MEASURE_AGAIN, TRAIN_ON
+from recombine.mechanisms.verdicts.by_member import PART_WAYS
 from recombine.mechanisms.verdicts.deciding import ALTOGETHER
 from recombine.mechanisms.verdicts.told_short import Part, clauses
 from recombine.statistics import Over
@@ -134,7 +135,9 @@ def _train_on(result: MeasureResult) -> str:
 
 
 def in_part(why: str) -> str:
-    """That it composes in part; at most, where it may fail altogether."""
+    """That it composes in part; at most, where it may fail altogether; or in some members alone."""
+    if why.lower().startswith(PART_WAYS):
+        return "It composes in some members and fails in others"
     return "It composes in part" + " at most" * (ALTOGETHER in why.lower())
 
 
