@@ -34,7 +34,7 @@ from recombine.training import Ensemble
 def measure(
     model: Any,
     task: Any = None,
-    *,
+    *more: Any,
     against: Any = None,
     count: int | None = None,
     combinations: int = 1000,
@@ -83,6 +83,11 @@ def measure(
         >>> rc.measure(ensemble, task).verdict
         'composes'
     """
+    if more:
+        raise InputError(
+            f"measure takes a model and a task, and was given {2 + len(more)} things; inputs and targets with their "
+            "combinations are a task: rc.FixedTask(space, train, test, inputs, targets, combinations, loss=…)."
+        )
     if _is_table(model):
         raise InputError(
             f"measure asks a trained model, and was given a {type(model).__name__}; of predictions that are at hand "

@@ -44,6 +44,8 @@ class Held(nn.Module):
             if isinstance(error, (InputError, torch.OutOfMemoryError)):
                 raise
             raise not_called(error, inputs, self.names) from error
+        if isinstance(outputs, (np.ndarray, np.generic)):
+            outputs = torch.as_tensor(np.asarray(outputs))
         return one_tensor(outputs, "measured", "give a function that takes it out, for example lambda x: {}")
 
 

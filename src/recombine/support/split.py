@@ -7,7 +7,9 @@ neither, and left out.
 from __future__ import annotations
 
 import re
+from typing import Any
 
+import numpy as np
 import polars as pl
 
 from recombine.errors import InputError, unknown
@@ -20,12 +22,13 @@ ASKS = "blank"
 MOST_NAMED = 3
 
 
-def split_of(split: str | tuple[str, str] | None) -> tuple[str, str] | None:
+def split_of(split: str | tuple[str, Any] | None) -> tuple[str, str] | None:
     """Column and value of a split, written as text or as a pair."""
     if split is None:
         return None
     column, value = split.partition("=")[::2] if isinstance(split, str) else split if len(split) == 2 else ("", "")
-    column, value = str(column), str(value)
+    # Tables write what is true or false in small letters.
+    column, value = str(column), str(value).lower() if isinstance(value, bool | np.bool_) else str(value)
     if not column or not value:
         raise InputError(f"split is {split!r}; write column=value, for example split=test.")
     return column, value

@@ -28,7 +28,7 @@ from recombine.errors import InputError, unknown
 from recombine.space import FactorSpace
 from recombine.support import Explicit
 from recombine.support.scan import collect, scan
-from recombine.support.split import without_others
+from recombine.support.split import split_of, without_others
 
 LABELS = ("label", "labels", "target", "targets", "y")
 """What the answer is called in a dataset whose items have names."""
@@ -58,6 +58,11 @@ def rows(inputs: Any, targets: Any) -> tuple[tuple[Tensor, ...], tuple[str, ...]
         inputs, targets = _collected(inputs)
     elif targets is None:
         raise InputError("targets are missing; only a Dataset or a DataLoader holds its own.")
+    if not isinstance(targets, Tensor) and np.asarray(targets).dtype.kind in "US":
+        raise InputError(
+            "targets are texts: give the number of each class, as numpy.unique(texts, return_inverse=True)[1] makes "
+            "of them; classes are then numbered in the order of their names."
+        )
     answer = tensor(targets, "targets")
     if isinstance(inputs, Mapping):
         return tuple(tensor(part, name) for name, part in inputs.items()), tuple(map(str, inputs)), answer
@@ -68,11 +73,6 @@ def rows(inputs: Any, targets: Any) -> tuple[tuple[Tensor, ...], tuple[str, ...]
 def _collected(data: Any) -> tuple[Any, Any]:
     """All items of a dataset, in its order, or all batches of a loader, one after the other."""
     loaded = isinstance(data, DataLoader)
-    if loaded and not _in_one_order(data):
-        raise InputError(
-            "the DataLoader gives its rows in another order each time (shuffle=True, or a sampler that draws), and "
-            "combinations and test_rows are in one order: give loader.dataset, or a loader with shuffle=False."
-        )
     items = list(data) if loaded else [data[i] for i in range(len(data))]
     if not items:
         raise InputError("the dataset is empty.")
@@ -92,6 +92,32 @@ def _collected(data: Any) -> tuple[Any, Any]:
         raise InputError("an item of a dataset is (input, target), several inputs and a target, or a dictionary.")
     inputs = tuple(together(i) for i in range(len(first) - 1))
     return inputs if len(inputs) > 1 else inputs[0], together(-1)
+
+
+def require_one_order(inputs: Any) -> None:
+    """Rows that have something put beside them from elsewhere come in one order."""
+    if isinstance(inputs, DataLoader) and not _in_one_order(inputs):
+        raise InputError(
+            "the DataLoader gives its rows in another order each time (shuffle=True, or a sampler that draws), so that "
+            "combinations would stand beside other rows: give loader.dataset, or a loader with shuffle=False."
+        )
+
+
+def coded(space: FactorSpace, combinations: Any) -> Tensor:
+    """The codes of combinations, one row each, which may be given by the names of their levels."""
+    if isinstance(combinations, Tensor):
+        return combinations.detach()
+    if isinstance(combinations, (list, tuple)) and combinations and isinstance(combinations[0], Mapping):
+        return torch.as_tensor(space.encode(combinations).copy())
+    array = np.asarray(combinations)
+    if array.dtype.kind not in "USO" or array.ndim != 2 or array.shape[1] != len(space):
+        return tensor(combinations, "combinations")
+    named = [{str(level): level for level in factor.levels or ()} for factor in space.factors]
+    records = [
+        {factor.name: names.get(str(value), value) for factor, names, value in zip(space.factors, named, row, strict=True)}
+        for row in array.tolist()
+    ]
+    return torch.as_tensor(space.encode(records).copy())
 
 
 def _in_one_order(loader: DataLoader[Any]) -> bool:
@@ -217,11 +243,12 @@ def whole_labels(targets: Tensor) -> Tensor:
 
 
 def of_table(
-    table: Any, factors: Sequence[str], target: str, inputs: Sequence[str] | str, split: str, read: Any, folder: Any
+    table: Any, factors: Sequence[str], target: str, inputs: Sequence[str] | str,
+    split: str | tuple[str, str], read: Any, folder: Any
 ) -> dict[str, Any]:
     """What `FixedTask` is made with, from a table: one row per example. ``inputs`` are columns of numbers, or one of
     file names; ``split`` ("part=test") marks the rows that are asked about, and others as in `support/split.py`."""
-    column, _, value = split.partition("=")
+    column, value = split_of(split) or ("", "")
     files, numbers = (inputs, []) if isinstance(inputs, str) else (None, list(inputs))
     names = list(dict.fromkeys([*factors, target, *numbers, *([files] if files else []), column]))
     lazy = scan(table, columns=set(names))

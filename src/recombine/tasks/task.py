@@ -94,10 +94,12 @@ class FixedTask(Task):
     """A task over a fixed set of examples: tensors or arrays, and the combination of each row.
 
     ``inputs`` may be several tensors, or named ones (a dictionary), which a model takes by position in their order or,
-    wrapped in `models.ByName`, by name. A ``Dataset`` or ``DataLoader`` holds inputs and targets.
+    wrapped in `models.ByName`, by name. A ``Dataset`` or ``DataLoader`` holds inputs and targets; a loader must not
+    shuffle, as combinations stand beside its rows.
     ``loss`` is a function or a loss of ``torch.nn``, of which each example's own loss is taken.
 
-    ``inputs`` and ``targets`` have one row per example, ``combinations`` one row of codes per example. Rows whose
+    ``inputs`` and ``targets`` have one row per example, ``combinations`` one row of codes per example (or of the names
+    of its levels). Rows whose
     combination is in ``train`` are trained on, in an order reshuffled each epoch, except those that are held out: of
     each combination the share ``held_out`` (rounded down; the same rows every time), or the rows that ``test_rows``
     marks or numbers. What is asked of a seen combination is asked on its held-out rows, where it has some: errors on
@@ -131,10 +133,11 @@ class FixedTask(Task):
         test_rows: Any = None,
         part: Mapping[str, slice] | None = None,
     ) -> None:
+        given.require_one_order(inputs)
         parts, self.input_names, targets = given.rows(inputs, targets)
         if combinations is None:
             raise InputError("combinations are missing: give the codes of each row, as space.encode makes them.")
-        combinations = given.tensor(combinations, "combinations")
+        combinations = given.coded(space, combinations)
         rows = len(targets)
         if any(len(part) != rows for part in (*parts, combinations)):
             raise InputError(f"inputs, targets and combinations must have as many rows; targets have {rows}.")
@@ -180,7 +183,8 @@ class FixedTask(Task):
 
     @classmethod
     def from_table(
-        cls, table: Any, factors: Sequence[str], target: str, *, inputs: Sequence[str] | str, split: str, loss: Any,
+        cls, table: Any, factors: Sequence[str], target: str, *, inputs: Sequence[str] | str,
+        split: str | tuple[str, str], loss: Any,
         read: Any = None, folder: Any = ".", **more: Any,
     ) -> FixedTask:  # fmt: skip
         """From a table (polars, pandas, CSV, Parquet) with one row per example. ``inputs`` names columns of numbers, or

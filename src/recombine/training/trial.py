@@ -43,9 +43,16 @@ def one_tensor(outputs: Any, used: str, how: str) -> Tensor:
     """What a model gave, where it is one tensor; otherwise ``how`` that is taken out is said."""
     if isinstance(outputs, Tensor):
         return outputs
-    named = next((repr(str(name)) for name in outputs), "'logits'") if isinstance(outputs, Mapping) else "0"
+    # A loss comes first where libraries give one beside the logits.
+    each = dict(outputs) if isinstance(outputs, Mapping) else dict(enumerate(outputs)) if _listed(outputs) else {}
+    of_rows = [name for name, part in each.items() if isinstance(part, Tensor) and part.dim()]
+    named = "'logits'" if not each or "logits" in each else repr(next(iter(of_rows), next(iter(each))))
     taken = how.format(f"model(x)[{named}]")
     raise InputError(f"the model gives a {type(outputs).__name__}, and one tensor is {used}; {taken}.")
+
+
+def _listed(outputs: Any) -> bool:
+    return isinstance(outputs, Sequence) and not isinstance(outputs, str) and bool(outputs)
 
 
 def first_member(training: Training) -> nn.Module:

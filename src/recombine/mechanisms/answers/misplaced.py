@@ -23,6 +23,7 @@ from recombine.mechanisms.answers.answered_anew import answered_anew
 from recombine.mechanisms.answers.columns import Columns
 from recombine.mechanisms.answers.names import brief, score
 from recombine.mechanisms.answers.out_of_order import SORTED, goes_with, out_of_order, spread_alike
+from recombine.mechanisms.answers.shuffled import may_be_of_others, of_other_combinations
 from recombine.support.scan import collect
 
 FEWEST_ROWS = 20
@@ -39,6 +40,7 @@ FIRST = "Look first at how "
 WRONG_ROWS = f"{FIRST}predictions were put beside test rows (their order; join by a key): "
 EVERY_ROW = f"{FIRST}predictions were put beside rows{{}} (their order; join by a key): "
 IN_SIZE = "predictions stand in order of size, and answers do not"
+OF_OTHERS = "predictions are those of other combinations"
 MOST_COLUMNS = 20
 """Columns whose order is tried."""
 ALL_ALIKE = (
@@ -71,6 +73,8 @@ class Misplaced:
     """Whether a learner that knows training rows by heart may give the same, so that it overfits in any case."""
     everywhere: bool = False
     """Whether training rows, too, have predictions of other rows, so that it does not count as fitted."""
+    dealt: bool = False
+    """Whether predictions may be of other rows, or drawn: nothing to look at first, but before it is trained on."""
 
     @property
     def anew(self) -> bool:
@@ -116,6 +120,10 @@ def misplaced(
         look = EVERY_ROW.format(", training rows too" * (not test.all()))
         why = IN_SIZE if how == SORTED else f"predictions go with the answers once they are {how}"
         return Misplaced(why, f"{look}{well}.", everywhere=True)
+    if others := of_other_combinations(*values, cell, classes):
+        return Misplaced(OF_OTHERS, f"{EVERY_ROW.format('')}{others}.", everywhere=True)
+    if may_be_of_others(*values, cell, classes):
+        return Misplaced(dealt=True)
     seen = np.isin(cell, cell[~test])
     if split is None or min((test & seen).sum(), (~test).sum()) < FEWEST_ROWS:
         return Misplaced()

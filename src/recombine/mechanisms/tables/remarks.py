@@ -7,10 +7,13 @@ from collections.abc import Sequence
 import polars as pl
 
 from recombine.mechanisms.answers.columns import Columns, Kind
+from recombine.mechanisms.answers.names import brief
 from recombine.mechanisms.answers.probabilities import chance_of, one_and_zero
 from recombine.support.scan import collect
 from recombine.support.table import TARGET_CLASSES
 
+OFF = 0.02
+"""How far from 1 the probabilities of a row may be together: they may be rounded."""
 FEWEST_COPIES = 3
 """Test rows like a training row from which it is said."""
 
@@ -41,9 +44,27 @@ def remarks(
             f"All probabilities in {prediction[0]!r} lie on one side of 0.5, so that as classes they are one and the "
             f"same; {coded}--target-kind number judges the probabilities themselves."
         )
+    notes += _sums(frame, prediction) if probable and len(prediction) > 1 else []
     notes += _unheard_of(frame, columns) if columns.kind == "class" else []
     notes += _duplicates(frame, columns, factors, split)
     return notes + (_hints(columns, frame) if told is None else [])
+
+
+def _sums(frame: pl.LazyFrame, prediction: Sequence[str]) -> list[str]:
+    """Probabilities of all classes that are not 1 together."""
+    each = [pl.col(name).cast(pl.String).cast(pl.Float64, strict=False) for name in prediction]
+    total = pl.sum_horizontal(each).filter(pl.all_horizontal(each).is_not_null())
+    off = (total - 1).abs() > OFF
+    count, of, usual = collect(
+        frame.select(off.sum().alias("off"), total.len().alias("of"), total.filter(off).median().alias("usual"))
+    ).row(0)
+    if not count:
+        return []
+    return [
+        f"In {count:,} of {of:,} rows the probabilities in {', '.join(map(brief, prediction))} do not add up to 1 "
+        f"(usually to {usual:.3g}): each row is divided by its sum. If they are not of classes of which one is right, "
+        "or a class is missing, errors and log losses say little."
+    ]
 
 
 def _unheard_of(frame: pl.LazyFrame, columns: Columns) -> list[str]:

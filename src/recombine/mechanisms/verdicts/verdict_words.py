@@ -9,6 +9,7 @@ import numpy as np
 
 from recombine.mechanisms.answers.finding import Finding
 from recombine.mechanisms.answers.names import NOTHING, brief, figure_words, ranged, share
+from recombine.mechanisms.answers.shuffled import JOIN
 from recombine.mechanisms.causes.evidence import simplest
 from recombine.mechanisms.compared.comparing import GIVEN, unread
 from recombine.mechanisms.compared.fitting import hardly_anything
@@ -131,6 +132,8 @@ def _train_on(result: MeasureResult) -> str:
         return "Next: see where training diverges, as with too large steps"
     if hardly_anything(result.answers, result.comparison):
         return "Next: see whether rows stand beside their own answers, or tell it more than these factors"
+    if result.answers.misplaced.dealt:
+        return f"Next: {JOIN}"
     return "Next: train on, or with more freedom; before, what it does elsewhere says little about how it composes"
 
 
