@@ -118,7 +118,7 @@ def test_who_overfits_is_said_to_and_no_more():
     assert "whether it fails on unseen combinations besides is not clear</h1>" in measured_page(open_)
     failing = measured(y, p + 4 * UNSEEN)
     assert failing.verdict == "fails"
-    assert "It overfits besides: the error on training rows is" in failing.sentence()
+    assert "It overfits besides: the error on training rows is" in everything(failing)
 
 
 def test_a_level_that_is_new_is_the_worst_and_does_not_count_against_others():

@@ -20,7 +20,7 @@ from recombine.mechanisms.rivals.told_apart import FAR_LESS
 from recombine.mechanisms.rivals.written import MEASURE_AGAIN, TRAIN_ON
 from recombine.mechanisms.verdicts.by_member import PART_WAYS
 from recombine.mechanisms.verdicts.deciding import ALTOGETHER
-from recombine.mechanisms.verdicts.told_short import Part, clauses
+from recombine.mechanisms.verdicts.told_short import Part, clauses, leaning
 from recombine.statistics import Over
 
 if TYPE_CHECKING:
@@ -82,20 +82,26 @@ def _verdict(result: MeasureResult) -> list[Part]:
     if result.verdict == "unclear":
         constant = result.comparison.constant
         cut = "" if constant is None or constant.difference.high < 0 else _cut(result)
-        reasons = clauses(result.why, LATER * bool(result.look), joint="; ")
+        reasons = clauses(result.why, LATER * bool(result.look or result.ignores), joint="; ")
         return [first, *reasons, Part(besides, BESIDES), aside, rules, recall, Part(cut, BESIDES)]
     named = [f"{e.mechanism} ({e.numbers()})" for e in result.evidence if e.named]
     short = f"Mechanism: {'; '.join([*named[:1], *result.mechanisms[1:]])}" * bool(named)
-    how = f"Mechanism: {'; '.join(named)}" if named else (
-        f"The other {'one errs' if result.rest[0] == 1 else f'{result.rest[0]:,} err'} by {share(result.rest[1])}, "
-        f"seen ones by {share(result.seen.mean)}"
-        if result.rest else _silent(result.evidence).removesuffix(".")
-    )  # fmt: skip
+    how = f"Mechanism: {'; '.join(named)}" if named else "" if result.rest else _silent(result.evidence)
     said = not result.why or result.why == result.answers.without_answer
     part = [] if said else clauses(f"{result.why[0].upper()}{result.why[1:]}", WHY)
+    if result.rest and not named:
+        part = leaning(part, _others(result.rest, result.seen.mean, bool(part or result.answers.without_answer)))
     pointed = named or result.ignores or result.look or result.outliers or result.bad_levels
     step = Part(SHOW_SOME * (result.verdict == "fails" and not pointed), BESIDES, in_table=True)
-    return [first, Part(besides, BESIDES), aside, rules, recall, *part, Part(how, short=short), step]
+    return [first, Part(besides, BESIDES), aside, rules, recall, *part, Part(how.removesuffix("."), short=short), step]
+
+
+def _others(rest: tuple[int, float], seen: float, told: bool) -> str:
+    """How those err that do not stand out, in a clause. ``told``: whether the others stand before it."""
+    count, error = rest
+    which = "The other " if told else "Those that do not stand out, "
+    errs = ("one errs" if told else "1, errs") if count == 1 else f"{count:,}{',' * (not told)} err"
+    return f"{which}{errs} by {share(error)}, seen ones by {share(seen)}"
 
 
 def _started(result: MeasureResult) -> tuple[str, str]:
@@ -113,14 +119,17 @@ def _started(result: MeasureResult) -> tuple[str, str]:
 
 
 def _numbers(result: MeasureResult, short: bool = False) -> str:
-    """The errors and the gap; ``short``: without what the noise makes of them, which a table has."""
+    """The errors and the gap; ``short``: with no more of the noise than it takes to follow the gap from the errors."""
     rows = "new rows of seen ones" if result.answers.like else "the training rows of seen ones"
     error = f"error {ranged(result.unseen)}{LEVEL_WORDS * result.unseen.bounded} on unseen combinations against "
     if not short:
         return f"{error}{ranged(result.seen)} on {rows}, {beyond(result, f'a gap of {ranged(result.gap)}')}"
     gap = f"a gap of {ranged(result.gap)}"
     told = beyond(result, gap)  # That all of it is noise is no mere number.
-    gap = told if told.startswith("all of it") else gap + f" beyond {_its_noise(result)}" * (max(result.noise) > 0)
+    if max(result.noise) > 0 and not told.startswith("all of it"):
+        unseen, seen = (share(noise) for noise in result.noise[::-1])
+        gap += f" beyond {_its_noise(result)} of {unseen}" + (f" and {seen}" if seen != unseen else " each")
+    gap = told if told.startswith("all of it") else gap
     return f"{error}{share(result.seen.mean)} on {rows}, {gap}"
 
 
