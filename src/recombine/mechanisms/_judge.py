@@ -20,7 +20,7 @@ from recombine.mechanisms.answers.answered import Answers, Unanswered
 from recombine.mechanisms.answers.finding import Finding
 from recombine.mechanisms.causes.constant import shifted
 from recombine.mechanisms.causes.determined import LeftOpen, at_new_levels, left_open
-from recombine.mechanisms.causes.evidence import FAILING, evidence, follows_one_factor, named
+from recombine.mechanisms.causes.evidence import FAILING, evidence, follows_one_factor, named, shows_less
 from recombine.mechanisms.causes.ignored import CHECK_INPUT, THEN_TRAIN, ignored, ignored_words, unread_words
 from recombine.mechanisms.causes.literal import LITERAL
 from recombine.mechanisms.causes.summing import adds_up
@@ -214,8 +214,9 @@ def _worded(case: Case, ruled: _Ruled, found: Sequence[Finding], undetermined: L
         ruling, sums = (ruling[0], f"{ruling[1]}. {sums}"), ""
     verdict, why = _explained(case, ruling, found, undetermined)
     classes = len(case.answers.classes or ())
-    if verdict == "unclear" and not ruled.look and (follows := follows_one_factor(found, classes)):
-        why = f"{why}. {follows}"
+    if verdict == "unclear" and not ruled.look:
+        may = follows_one_factor(found, classes) or shows_less(found, case.bare, case.over)
+        why = ". ".join(filter(None, [why, may]))
     elif verdict == "nothing seen" and not ruled.same:
         why = follows_one_factor(found, classes, seen=False)
     if said and verdict == "not fitted":

@@ -14,6 +14,7 @@ import numpy as np
 from recombine.checks.exact.identifiability import UNSEEN
 from recombine.mechanisms.answers.answered import Answers, Trained
 from recombine.mechanisms.answers.finding import FEWEST, Finding
+from recombine.mechanisms.answers.names import ranged
 from recombine.mechanisms.causes.constant import fixed, shrunk
 from recombine.mechanisms.causes.determined import standing
 from recombine.mechanisms.causes.literal import LITERAL, literal
@@ -146,6 +147,22 @@ def follows_one_factor(found: Sequence[Finding], classes: int, seen: bool = True
     return (
         f"A suspicion and no finding: where they are wrong, answers to unseen ones are those that {name} alone gives "
         f"({finding.numbers()}); that is no failure if what is wrong there is noise"
+    )
+
+
+def shows_less(found: Sequence[Finding], answers: Answers, over: Over) -> str:
+    """The suspicion that answers to unseen combinations are the right ones made smaller, in a clause, where it is not
+    clear if it fails: it speaks for that, and answers to seen ones show clearly more of theirs. A penalty makes both
+    smaller."""
+    if simplest([e for e in found if e.speaks and e.id.split()[0] in RULES]) != "leak":
+        return ""
+    leak, seen = next(e for e in found if e.id == "leak"), answers.compared
+    there = shrunk(answers.at(seen), over) if int(seen.sum()) >= FEWEST else ""
+    if isinstance(there, str) or not there.value.low > leak.value.high:
+        return ""
+    return (
+        f"A suspicion and no finding: answers to unseen combinations are right ones made smaller, as in a "
+        f"{leak.mechanism} ({leak.numbers()}; on seen ones {ranged(there.value)})"
     )
 
 
