@@ -365,7 +365,8 @@ def print_claims(result: StudyResult) -> None:
             shown("")
             .append_text(shown(name, "bold"))
             .append_text(shown(f"\n{claim.claim.sentence}"))
-            .append_text(shown(f" {changed}" if (changed := changed_text(claim)) else "", "yellow")),
+            .append_text(shown(f" {changed}" if (changed := changed_text(claim)) else "", "yellow"))
+            .append_text(shown(f"\n{claim.absent}" if claim.absent else "", "yellow")),
             *([shown(published_text(claim))] if published else []),
             shown(measured_text(claim)),
             shown(members_text(claim)),

@@ -10,9 +10,8 @@ import numpy as np
 import polars as pl
 from numpy.typing import NDArray
 
-from recombine.errors import InputError
 from recombine.figures import theme
-from recombine.figures.data import Datasets, as_labels, levels, pick, plain
+from recombine.figures.data import Datasets, NothingToDraw, as_labels, levels, pick, plain
 from recombine.figures.words import text_width, wrapped
 from recombine.statistics import interval
 
@@ -52,7 +51,7 @@ def members(
     values = {name: _finite(data.filter(pl.col("group") == name)["value"]) for name in names}
     everything = np.concatenate(list(values.values()))
     if everything.size == 0:
-        raise InputError("there is nothing to draw: no member has a finite value.")
+        raise NothingToDraw("there is nothing to draw: no member has a finite value.")
 
     total = theme.total_width(width)
     low, high = float(everything.min()), float(everything.max())

@@ -21,6 +21,10 @@ LONGEST = 2000
 """Letters of a level and of any other text that a chart is given: measuring a hundred thousand takes minutes."""
 
 
+class NothingToDraw(InputError):
+    """A figure of no rows, as of members none of which fitted."""
+
+
 def pick(table: pl.DataFrame, columns: dict[str, str | None]) -> pl.DataFrame:
     """The columns a chart needs, under the chart's own names.
 
@@ -30,7 +34,7 @@ def pick(table: pl.DataFrame, columns: dict[str, str | None]) -> pl.DataFrame:
         if old not in table.columns:
             raise unknown("column", old, table.columns)
     if table.is_empty():
-        raise InputError("there is nothing to draw: the table has no rows.")
+        raise NothingToDraw("there is nothing to draw: the table has no rows.")
     return table.select(pl.col(old).alias(new) for new, old in wanted.items())
 
 

@@ -13,7 +13,7 @@ import polars as pl
 
 from recombine import figures
 from recombine.figures import theme
-from recombine.figures.data import number, plain
+from recombine.figures.data import NothingToDraw, number, plain
 from recombine.figures.export import COLUMN, FILES, Drawn, file_name, write, write_files
 from recombine.reporting.citing import citation
 from recombine.reporting.drawing import Drawing
@@ -149,16 +149,18 @@ def called(study: Study[Any]) -> str:
 
 
 def _charts(result: StudyResult, tables: Mapping[str, bytes]) -> list[dict[str, Any]]:
-    """The figures of which something was run. Those that a variation took over may show runs that it leaves out."""
+    """The figures of which something was run, and fitted. Those that a variation took over may show runs that it leaves out."""
     varied, found = result.study.varies, []
     for figure in result.study.figures:
         if figure.table not in result.tables:
             continue
         try:
             chart = _chart(figure, result, tables)
-            if varied:
+            if varied or _kept(result.study) is None:
                 chart["drawing"].wide, chart["drawing"].narrow
             found.append(chart)
+        except NothingToDraw:
+            continue  # Where no member fitted, the claims say so and the page is written all the same.
         except UNREADABLE:
             if varied is None:
                 raise

@@ -49,6 +49,11 @@ class Quantity(ABC):
     def read(self, tables: Tables, everyone: bool = False) -> Reading:
         """``everyone``: units that did not fit are read too."""
 
+    @property
+    def wanted(self) -> tuple[tuple[str, Any], ...]:
+        """Which columns have to have which values, where it says so."""
+        return ()
+
     def above(self, than: float = 0.0, *, nothing: float | None = None, looks: int = 1) -> Test:
         """The interval of the mean lies above ``than``. ``nothing``: what the mean would be if nothing were going
         on, such as chance; it must lie on the other side. ``looks``: of how many it is the best."""
@@ -86,10 +91,16 @@ class Cells(Quantity):
     crossed: bool = False
     least: int = 1
     steps: int = 0
+    labels: tuple[tuple[str, Any], ...] = ()
+    """Which columns have to have which values, besides ``where``."""
 
     @property
     def tables(self) -> frozenset[str]:
         return frozenset({self.table})
+
+    @property
+    def wanted(self) -> tuple[tuple[str, Any], ...]:
+        return self.labels
 
     def read(self, tables: Tables, everyone: bool = False) -> Reading:
         unit = list(self.unit)
@@ -137,6 +148,10 @@ class Difference(Quantity):
     def tables(self) -> frozenset[str]:
         return self.first.tables | self.second.tables
 
+    @property
+    def wanted(self) -> tuple[tuple[str, Any], ...]:
+        return (*self.first.wanted, *self.second.wanted)
+
     def read(self, tables: Tables, everyone: bool = False) -> Reading:
         readings = paired([side.read(tables, everyone) for side in (self.first, self.second)], self.unit)
         first, second = readings
@@ -159,8 +174,10 @@ def cells(
     how many units it takes to ask; with fewer the claim is not run. ``steps``: how many steps a run must have; shorter
     ones are left out."""
     where = (*(_is(pl.col(name), wanted) for name, wanted in labels.items()), *where)
+    named = tuple((name, one) for name, wanted in labels.items()
+                  for one in (wanted if isinstance(wanted, (list, tuple, set, frozenset)) else (wanted,)))  # fmt: skip
     of_units = (_names(unit), _names(within), take, fitted, asked, counted, limits, crossed, least, steps)
-    return Cells(value, table, where, *of_units)
+    return Cells(value, table, where, *of_units, named)
 
 
 def _is(column: pl.Expr, wanted: Any) -> pl.Expr:

@@ -300,6 +300,8 @@ class ClaimResult:
     """How many steps its runs have and how many it takes to ask, where these are more."""
     runs: tuple[str, ...] = ()
     """The runs that it was read from; none where its table does not say."""
+    absent: str = ""
+    """Which label no run of the study has, at any scale, in a sentence: it may be misspelt."""
     changed: tuple[str, ...] = ()
     """What a variation changes of these and not of all runs, and of the claim itself."""
 
@@ -324,6 +326,8 @@ class ClaimResult:
         """What it lacks to be asked, as far as its tables say; empty where it was asked."""
         if self.status != "not run":
             return ""
+        if self.absent:
+            return self.absent
         if self.short:
             return "It speaks of {1} steps, and its runs have {0} here.".format(*self.short)
         if self.needs:

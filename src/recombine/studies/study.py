@@ -194,8 +194,24 @@ class Study(Generic[Size]):
         known = self.varies.claims if self.varies else ()
         judged = (_evaluated(claim, tables, shares, any(claim is one for one in known)) for claim in self.claims)
         # Reasons were written under other figures than those of a variation.
+        judged = tuple(replace(r, absent=self._absent(r.claim)) if r.status == "not run" else r for r in judged)
         notes = Notes() if self.varies and self.notes is self.varies.notes else self.notes
         return tuple(result.explained(*notes.of(result.claim.id)) for result in judged)
+
+
+    def _absent(self, claim: Claim) -> str:
+        """Which label that a claim asks for no run has, at any scale, and those that there are, in a sentence."""
+        every: dict[str, list[Any]] = {}
+        for size in self.scales.values():
+            for setting in self.settings(size, None).values():
+                for name, value in setting.labels.items():
+                    each = [value] if isinstance(value, str) or not isinstance(value, Sequence) else value
+                    every.setdefault(name, []).extend(each)
+        for name, value in (w for quantity in claim.test.quantities for w in quantity.wanted):
+            if name in every and value is not None and value not in every[name]:
+                there = ", ".join(repr(found) for found in list(dict.fromkeys(every[name]))[:12])
+                return f"No run has the label {name} = {value!r}, at any scale; there are: {there}."
+        return ""
 
 
 def address_of(addresses: Iterable[str]) -> str:

@@ -7,6 +7,7 @@ from numpy.typing import NDArray
 
 from recombine.mechanisms.answers.answered import Answers
 from recombine.mechanisms.answers.names import NOTHING, ranged, share, told_apart
+from recombine.mechanisms.compared.baselines import CONSTANT
 from recombine.mechanisms.compared.comparing import GIVEN, Comparison, errors_left_out, most_wrong
 from recombine.mechanisms.compared.gap import Gap
 from recombine.mechanisms.compared.losing import HALF, LITTLE, below_constant, collapsed, one_answer
@@ -50,6 +51,8 @@ def fitted_members(answers: Answers, comparison: Comparison, fitted: float) -> t
         bound = max(bound, NOTHING + most_wrong(constant, float(answers.trained.weights.sum())))
     elif nothing and not one_answer(answers, answers.compared):
         bound = constant + NOTHING
+    if _chances_of_a_rare_event(answers):
+        bound = max(bound, constant + NOTHING + _open_beside_one(answers, comparison))
     keep = finite & (np.isnan(error) | ((error <= allowed) & (np.isnan(bound) | (error < bound))))
     if keep.any() or not finite.any():
         return keep, "" if keep.any() else "its answers are not finite numbers, and count as wrong"
@@ -78,6 +81,25 @@ def _may_be_as_good(answers: Answers, comparison: Comparison) -> bool:
     )  # fmt: skip
     apart = interval(own - errors_left_out(answers, best))
     return not apart.low > 0
+
+
+def _chances_of_a_rare_event(answers: Answers) -> bool:
+    """Whether chances that differ are judged as numbers (`rare.py`): true ones may err more than their mean on few
+    rows."""
+    return answers.classes is None and "log loss" in answers.scores and float(np.ptp(answers.predicted)) > NOTHING
+
+
+def _open_beside_one(answers: Answers, comparison: Comparison) -> float:
+    """By how much the training error may exceed what one answer costs and be no more by chance (95 %, over the rows of
+    training combinations)."""
+    trained, rule = answers.trained, comparison.rules.get(CONSTANT)
+    if trained is None or trained.said is None or rule is None:
+        return 0.0
+    said, right, rows = trained.said[rule.tried], trained.answers[rule.tried], trained.weights[rule.tried]
+    own = np.square(said - right).mean(axis=1) / answers.scale + trained.within
+    apart = own - errors_left_out(answers, rule)
+    mean, whole = np.average(apart, weights=rows), float(rows.sum())
+    return float(1.96 * np.sqrt(np.square(rows * (apart - mean)).sum()) / whole)
 
 
 def in_part(answers: Answers, comparison: Comparison, unfit: str) -> str:
