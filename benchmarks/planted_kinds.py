@@ -314,7 +314,7 @@ def classes_that_training_never_had(rng: np.random.Generator) -> Planted:
 def random_guesses(rng: np.random.Generator) -> Planted:
     grid = Grid.of(rng, 8)
     y = classes(rng, grid)
-    return Planted(grid.measured(y, rng.permutation(y)), ("not fitted",))
+    return Planted(grid.measured(y, rng.permutation(y)), ("not fitted",), remarks=("stand beside their own rows",))
 
 
 def animals(rng: np.random.Generator) -> Grid:

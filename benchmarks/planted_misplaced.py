@@ -12,6 +12,7 @@ import recombine as rc
 from planted_grid import FAILS, Grid, Planted, blurred, classes, learner, numbers, with_errors
 
 PLACED, ALIKE, AGAINST = "predictions were put beside test rows", "how test rows were predicted", "go against"
+ANY_ROW = "stand beside their own rows", "predictions were put beside rows"
 COLLAPSE = ("clearly better there", "answered clearly worse")
 LOOK = "Look first at"
 
@@ -34,6 +35,27 @@ def new_rows_in_another_order(rng: np.random.Generator) -> Planted:
     p[test] = rng.permutation(p[test]) if rng.integers(2) else p[test][::-1]
     also = (LOOK, "other names")  # Of a square turned round, classes may be renamed as well.
     return Planted(grid.measured(y, p), ("unclear",), remark=PLACED, remarks=also)
+
+
+@learner
+def all_rows_in_another_order(rng: np.random.Generator) -> Planted:
+    """Of who reads the factors alone, or more: in no order that could be named."""
+    grid, y, p = noisy(rng)
+    p = rng.permutation(p if p.dtype.kind == "U" or rng.integers(2) else blurred(rng, p, 0.2))
+    result = grid.measured(y, p)
+    said = next((words for words in ANY_ROW if words in result.sentence()), ANY_ROW[0])
+    return Planted(result, ("not fitted", "unclear"), remark=said, remarks=(LOOK, "other names"))
+
+
+@learner
+def noise_that_goes_with_answers_a_little(rng: np.random.Generator) -> Planted:
+    """As spread as right answers, and about half of it noise of its own: it merely fits badly."""
+    grid, y, p = noisy(rng)
+    if p.dtype.kind == "U":
+        said = with_errors(rng, p, 0.6)
+    else:
+        said = p.mean() + 0.5 * (p - p.mean()) + 0.85 * p.std() * rng.normal(size=len(p))
+    return Planted(grid.measured(y, said), ("not fitted", "unclear", "composes"))
 
 
 @learner

@@ -35,7 +35,7 @@ def test_what_is_learnt_in_part_and_lost_on_unseen_combinations_fails():
     by_place = next(e for e in found.evidence if e.named)
     assert by_place.explains > 0.9
     assert by_place.chance == pytest.approx(3 / 8, abs=0.05)
-    assert found.to_dict()["members"] == {"judged": 1, "diverged": 0, "not_fitted": 0}
+    assert found.to_dict()["members"] == {"judged": 1, "diverged": 0, "not_fitted": 0, "each": []}
 
 
 @pytest.mark.parametrize("hard", [np.zeros(SIDE, dtype=bool), np.arange(SIDE) < 3])

@@ -117,8 +117,8 @@ def test_one_answer_to_all_unseen_combinations_is_said_where_it_is_not_clear_tha
     y = 0.3 * A + 3 * NOISE
     said = "Every unseen combination gets one and the same answer, and seen ones do not"
     result = measured(y, np.where(UNSEEN, 1.05, 0.3 * A))
-    assert (result.verdict, said in result.sentence()) == ("unclear", True)
-    assert said not in measured(y, 0.3 * A).sentence()
+    assert (result.verdict, said in everything(result)) == ("unclear", True)
+    assert said not in everything(measured(y, 0.3 * A))
     one = UNSEEN & ((A > 0) | (B > 0))
     table = {"a": A, "b": B, "y": y, "p": 0.3 * A, "part": np.where(UNSEEN | (ROW < 6), "test", "train")}
     table = {name: values[~one] for name, values in table.items()}

@@ -52,7 +52,9 @@ def test_what_needs_the_clause_before_it_never_stands_without_it(made: list[tupl
 
 
 def test_a_clause_about_the_others_follows_those_that_are_named() -> None:
-    parts = leaning([*clauses("One answer is better", 1), *clauses(f"{LEAD}; b = 2 (error 1.00)", 2)], "The other 7 err")
+    parts = leaning(
+        [*clauses("One answer is better", 1), *clauses(f"{LEAD}; b = 2 (error 1.00)", 2)], "The other 7 err"
+    )
     assert told(parts)[0] == f"One answer is better. {LEAD}; b = 2 (error 1.00). The other 7 err."
     said, left = told([Part("f" * 340), *parts])
     assert said.endswith(f"One answer is better. {LEAD}; and 1 more.")

@@ -13,7 +13,7 @@ import pytest
 import torch
 from torch import Tensor, nn
 from torch.nn import functional
-from torch.utils.data import DataLoader, Dataset, TensorDataset
+from torch.utils.data import DataLoader, Dataset, TensorDataset, WeightedRandomSampler
 
 from recombine.errors import InputError
 from recombine.space import FactorSpace
@@ -203,3 +203,25 @@ def test_a_column_of_file_names_is_read(tmp_path: Path) -> None:
     image.fromarray(np.zeros((4, 4), dtype=np.uint8)).save(tmp_path / "3.png")
     with pytest.raises(InputError, match="arrays of one shape"):
         FixedTask.from_table(table(), ["shape", "size"], "label", **how)
+
+
+def test_a_loader_that_shuffles_is_refused_as_combinations_stand_beside_its_rows() -> None:
+    data = TensorDataset(X, Y)
+    weighted = WeightedRandomSampler([1.0] * 12, 12)
+    for loader in (DataLoader(data, batch_size=5, shuffle=True), DataLoader(data, sampler=weighted)):
+        with pytest.raises(InputError, match=r"another order each time .* give loader.dataset"):
+            made(loader, None)
+    there_and_back = DataLoader(data, sampler=[*range(11, -1, -1)])
+    assert made(there_and_back, None, CODES.flip(0)).training_rows == 12  # In an order of one's own, and always that.
+
+
+def test_combinations_may_be_named_by_their_levels() -> None:
+    space = FactorSpace.of(a=["x", "y"], b=["u", "v", "w"])
+    records = space.decode(CODES.numpy())
+    for named in (records, np.array([[r["a"], r["b"]] for r in records])):
+        task = FixedTask(space, full(space), full(space), X, Y, named, cross_entropy, held_out=0)
+        assert task._codes.tolist() == CODES.tolist()
+    with pytest.raises(InputError, match="unknown level of factor 'a' 'z'"):
+        FixedTask(space, full(space), full(space), X, Y, np.array([["z", "u"]] * 12), cross_entropy)
+    with pytest.raises(InputError, match="targets are texts: give the number of each class"):
+        made(X, np.array(["cat"] * 12))

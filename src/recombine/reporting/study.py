@@ -149,7 +149,8 @@ def called(study: Study[Any]) -> str:
 
 
 def _charts(result: StudyResult, tables: Mapping[str, bytes]) -> list[dict[str, Any]]:
-    """The figures of which something was run, and fitted. Those that a variation took over may show runs that it leaves out."""
+    """The figures of which something was run, and fitted. Those that a variation took over may show runs that it leaves
+    out."""
     varied, found = result.study.varies, []
     for figure in result.study.figures:
         if figure.table not in result.tables:

@@ -194,10 +194,9 @@ class Study(Generic[Size]):
         known = self.varies.claims if self.varies else ()
         judged = (_evaluated(claim, tables, shares, any(claim is one for one in known)) for claim in self.claims)
         # Reasons were written under other figures than those of a variation.
-        judged = tuple(replace(r, absent=self._absent(r.claim)) if r.status == "not run" else r for r in judged)
+        told = (replace(r, absent=self._absent(r.claim)) if r.status == "not run" else r for r in judged)
         notes = Notes() if self.varies and self.notes is self.varies.notes else self.notes
-        return tuple(result.explained(*notes.of(result.claim.id)) for result in judged)
-
+        return tuple(result.explained(*notes.of(result.claim.id)) for result in told)
 
     def _absent(self, claim: Claim) -> str:
         """Which label that a claim asks for no run has, at any scale, and those that there are, in a sentence."""

@@ -114,7 +114,7 @@ def coded(space: FactorSpace, combinations: Any) -> Tensor:
         return tensor(combinations, "combinations")
     named = [{str(level): level for level in factor.levels or ()} for factor in space.factors]
     records = [
-        {factor.name: names.get(str(value), value) for factor, names, value in zip(space.factors, named, row, strict=True)}
+        {name: of.get(str(value), value) for name, of, value in zip(space.names, named, row, strict=True)}
         for row in array.tolist()
     ]
     return torch.as_tensor(space.encode(records).copy())
@@ -243,8 +243,13 @@ def whole_labels(targets: Tensor) -> Tensor:
 
 
 def of_table(
-    table: Any, factors: Sequence[str], target: str, inputs: Sequence[str] | str,
-    split: str | tuple[str, str], read: Any, folder: Any
+    table: Any,
+    factors: Sequence[str],
+    target: str,
+    inputs: Sequence[str] | str,
+    split: str | tuple[str, str],
+    read: Any,
+    folder: Any,
 ) -> dict[str, Any]:
     """What `FixedTask` is made with, from a table: one row per example. ``inputs`` are columns of numbers, or one of
     file names; ``split`` ("part=test") marks the rows that are asked about, and others as in `support/split.py`."""

@@ -120,9 +120,9 @@ def misplaced(
         look = EVERY_ROW.format(", training rows too" * (not test.all()))
         why = IN_SIZE if how == SORTED else f"predictions go with the answers once they are {how}"
         return Misplaced(why, f"{look}{well}.", everywhere=True)
-    if others := of_other_combinations(*values, cell, classes):
+    if others := of_other_combinations(values[0], values[1], cell, classes):
         return Misplaced(OF_OTHERS, f"{EVERY_ROW.format('')}{others}.", everywhere=True)
-    if may_be_of_others(*values, cell, classes):
+    if may_be_of_others(values[0], values[1], cell, classes):
         return Misplaced(dealt=True)
     seen = np.isin(cell, cell[~test])
     if split is None or min((test & seen).sum(), (~test).sum()) < FEWEST_ROWS:

@@ -69,13 +69,12 @@ def each_member(case: Case, judged: Callable[[Answers], MeasureResult]) -> tuple
         order = np.argsort(gaps)
         looked = order if len(order) <= MOST else np.concatenate([order[: MOST // 2], order[-MOST // 2 :]])
         alone = {int(i): judged(answers.only(np.arange(len(gaps)) == i)) for i in looked}
-    return tuple(
-        Member(
-            number, float(answers.error[i, at].mean()), float(answers.error[i, away].mean()), float(gaps[i]),
-            alone[i].verdict if i in alone else "", alone[i].gap if i in alone else None,
-        )  # fmt: skip
-        for i, number in enumerate(answers.members)
-    )
+    members = []
+    for i, number in enumerate(answers.members):
+        own, one = (float(answers.error[i, side].mean()) for side in (at, away)), alone.get(i)
+        verdict, bounds = ("", None) if one is None else (one.verdict, one.gap)
+        members.append(Member(number, *own, float(gaps[i]), verdict, bounds))
+    return tuple(members)
 
 
 def _error_of(beyond: FloatArray, *sides: Any) -> FloatArray:

@@ -351,7 +351,9 @@ class MeasureResult(Result):
             "others": [c.to_dict() for c in self.comparison.others],
             "scores": self.scores(),
             "members": {
-                "judged": len(self.answers.members), "diverged": self.diverged, "not_fitted": self.unfitted,
+                "judged": len(self.answers.members),
+                "diverged": self.diverged,
+                "not_fitted": self.unfitted,
                 "each": [{name: _plain(value) for name, value in m.to_dict().items()} for m in self.members],
             },
             "combinations": {

@@ -14,8 +14,8 @@ LONGEST = 450
 """Characters beyond which further clauses go to the notes."""
 CLAUSE = re.compile(r"(?<!\bp)\. (?=[A-Z0-9])")
 LEANS = re.compile(
-    r"(?:The other|Else|Unless|Logarithms|Their|They|Look at|Without|With one number|Put right|So|Make sure|Named back|Of the"
-    r" other|To say which|See how|Leave it|Then)\b"
+    r"(?:The other|Else|Unless|Logarithms|Their|They|Look at|Without|With one number|Put right|So|Make sure|Named back"
+    r"|Of the other|To say which|See how|Leave it|Then)\b"
 )
 """How a clause begins that needs the one before it."""
 LISTED = re.compile(r"([\d,]+) of [\d,]+ unseen combinations? .*?\(error [^()]*\)[^;]*")
@@ -89,11 +89,10 @@ def told(parts: Sequence[Part]) -> tuple[str, tuple[str, ...]]:
 
     if len(joined(every)) > LONGEST:
         whole = said = [part.short or part.text for part in parts]
-    for i in sorted(every, key=lambda i: -parts[i].need):
-        if len(joined(every)) > LONGEST and parts[i].lead:
-            said, cut = [*said[:i], parts[i].lead, *said[i + 1 :]], {*cut, i}
     kept = [*every]
     for i in sorted(every, key=lambda i: (-parts[i].need, -i)):
+        if len(joined(kept)) > LONGEST and parts[i].lead:
+            said, cut = [*said[:i], parts[i].lead, *said[i + 1 :]], {*cut, i}
         if len(joined(kept)) > LONGEST and parts[i].need:
             kept.remove(i)
     for i in sorted(every, key=lambda i: parts[i].need):  # A later one may be short enough for the room that is left.
