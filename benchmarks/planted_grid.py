@@ -15,7 +15,7 @@ from recombine.mechanisms import MeasureResult
 REMARKS = ("Put right", "other names", "surer than right", "by its own rows", "Look first at", "gives the answer away",
            "nearly every row has its own", "go against", "answered clearly worse",
            "predictions were put beside test rows", "how test rows were predicted", "embers part ways",
-           "stand beside their own rows", "predictions were put beside rows")  # fmt: skip
+           "stand beside their own rows", "predictions were put beside rows (")  # fmt: skip
 """What is said of how predictions are written and where they were put, of probabilities, of single combinations, of one
 level, of factors that are of no use in new rows and of a collapse: words it is known by."""
 

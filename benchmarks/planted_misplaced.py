@@ -12,7 +12,7 @@ import recombine as rc
 from planted_grid import FAILS, Grid, Planted, blurred, classes, learner, numbers, with_errors
 
 PLACED, ALIKE, AGAINST = "predictions were put beside test rows", "how test rows were predicted", "go against"
-ANY_ROW = "stand beside their own rows", "predictions were put beside rows"
+ANY_ROW = "stand beside their own rows", "predictions were put beside rows ("
 COLLAPSE = ("clearly better there", "answered clearly worse")
 LOOK = "Look first at"
 

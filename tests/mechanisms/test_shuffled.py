@@ -20,7 +20,7 @@ def test_answers_that_each_combination_would_get_are_seen_beside_other_rows():
 
 
 def test_who_fits_badly_is_not_suspected():
-    found = {name: 0 for name in ("dealt", "noisy", "combinations dealt")}
+    found = dict.fromkeys(("dealt", "noisy", "combinations dealt"), 0)
     for seed in range(40):
         rng = np.random.default_rng(seed)
         y, noise = MEAN + 0.3 * rng.normal(size=len(CELL)), rng.normal(size=len(CELL))

@@ -71,9 +71,10 @@ def each_member(case: Case, judged: Callable[[Answers], MeasureResult]) -> tuple
         alone = {int(i): judged(answers.only(np.arange(len(gaps)) == i)) for i in looked}
     members = []
     for i, number in enumerate(answers.members):
-        own, one = (float(answers.error[i, side].mean()) for side in (at, away)), alone.get(i)
+        seen, unseen = (float(answers.error[i, side].mean()) for side in (at, away))
+        one = alone.get(i)
         verdict, bounds = ("", None) if one is None else (one.verdict, one.gap)
-        members.append(Member(number, *own, float(gaps[i]), verdict, bounds))
+        members.append(Member(number, seen, unseen, float(gaps[i]), verdict, bounds))
     return tuple(members)
 
 

@@ -65,7 +65,10 @@ def _verdict(result: MeasureResult) -> list[Part]:
         )
         return [Part(told), aside, rules, recall, *clauses(result.why, WHY)]
     start, after = _started(result)
-    first = Part(f"{start}: {_numbers(result)}{after}", short=f"{start}: {_numbers(result, short=True)}{after}")
+    first = Part(
+        f"{start}: {_numbers(result)}{after}", short=f"{start}: {_numbers(result, short=True)}{after}",
+        lead=f"{start}: {_numbers(result, short=True, noise=False)}{after}", in_table=True,
+    )  # fmt: skip
     learnt = f"the error on training rows is {share(training_error(result.answers))}{_unless(result)}"
     besides = f"It overfits besides: {learnt}" * (_better_on_training_rows(result) and not result.look)
     if result.verdict == "composes":
@@ -93,7 +96,7 @@ def _verdict(result: MeasureResult) -> list[Part]:
         part = leaning(part, _others(result.rest, result.seen.mean, bool(part or result.answers.without_answer)))
     pointed = named or result.ignores or result.look or result.outliers or result.bad_levels
     step = Part(SHOW_SOME * (result.verdict == "fails" and not pointed), BESIDES, in_table=True)
-    return [first, Part(besides, BESIDES), aside, rules, recall, *part, Part(how.removesuffix("."), short=short), step]
+    return [first, Part(besides, BESIDES), aside, rules, recall, *part, Part(how.removesuffix("."), LATER * bool(result.look and not named), short=short), step]
 
 
 def _others(rest: tuple[int, float], seen: float, told: bool) -> str:
@@ -118,8 +121,9 @@ def _started(result: MeasureResult) -> tuple[str, str]:
     return ("It fails on unseen combinations" if result.verdict == "fails" else in_part(result.why)), ""
 
 
-def _numbers(result: MeasureResult, short: bool = False) -> str:
-    """The errors and the gap; ``short``: with no more of the noise than it takes to follow the gap from the errors."""
+def _numbers(result: MeasureResult, short: bool = False, noise: bool = True) -> str:
+    """The errors and the gap; ``short``: with no more of the noise than it takes to follow the gap from the errors, and
+    without ``noise`` not even that, which a table has."""
     rows = "new rows of seen ones" if result.answers.like else "the training rows of seen ones"
     error = f"error {ranged(result.unseen)}{LEVEL_WORDS * result.unseen.bounded} on unseen combinations against "
     if not short:
@@ -127,8 +131,9 @@ def _numbers(result: MeasureResult, short: bool = False) -> str:
     gap = f"a gap of {ranged(result.gap)}"
     told = beyond(result, gap)  # That all of it is noise is no mere number.
     if max(result.noise) > 0 and not told.startswith("all of it"):
-        unseen, seen = (share(noise) for noise in result.noise[::-1])
-        gap += f" beyond {_its_noise(result)} of {unseen}" + (f" and {seen}" if seen != unseen else " each")
+        unseen, seen = map(share, result.noise[::-1])
+        gap += f" beyond {_its_noise(result)}"
+        gap += (f" of {unseen}" + (f" and {seen}" if seen != unseen else " each")) * noise
     gap = told if told.startswith("all of it") else gap
     return f"{error}{share(result.seen.mean)} on {rows}, {gap}"
 
