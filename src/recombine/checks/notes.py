@@ -81,6 +81,7 @@ def notes_on(
     return [
         *_told(train, wanted, judged.forecast),
         *_rejected(judged),
+        *_by_answer(judged.forecast),
         *_harder(judged.forecast),
         *_noisy(judged.forecast, train),
         *growing(train.target, known, judged),
@@ -149,6 +150,10 @@ def _of_fewer(seen: Target, told: Target, expected: Forecast) -> str:
     if there < FEWER * expected.error:
         return ""
     return f", of means of as many rows as the seen ones; with the noise of the fewer asked ones about {shown(there)}"
+
+
+def _by_answer(expected: Forecast | None) -> list[str]:
+    return [] if expected is None or expected.by_answer is None else [expected.by_answer.note]
 
 
 def _harder(expected: Forecast | None) -> list[str]:

@@ -31,6 +31,8 @@ FEWEST_OF_UNIT = 3
 """Different numbers of a unit, on average, where there are several units."""
 LARGEST = 1e100
 """Numbers beyond it cannot be squared and added up."""
+LARGEST_WHOLE = 2.0**53
+"""Whole numbers up to which each is one of its own."""
 LARGEST_ANSWER, SMALLEST_ANSWER = 1e49, 1e-49
 """Answers beyond which, or all of them below which, their errors cannot be squared twice."""
 
@@ -138,6 +140,16 @@ def step(answers: NDArray[np.float64]) -> float:
         if all((np.abs(y - np.round(y, digits)) <= 1e-12 * np.abs(y)).all() for y in (answers[:1_000], answers)):
             return float(10.0**-digits)
     return 0.0
+
+
+def lattice(answers: NDArray[np.float64]) -> float:
+    """The step by which single answers lie apart, the largest of which all their differences are multiples: 1 of prices
+    that end in .99, 5, or 1000, where `step` is of the last digit; of other units it is as many times as large."""
+    digit = step(answers)
+    if not digit or np.abs(answers).max() >= LARGEST_WHOLE * digit:
+        return digit
+    whole = np.round(answers / digit).astype(np.int64)
+    return digit * max(int(np.gcd.reduce(whole - whole[0])), 1)
 
 
 def unit_of(texts: Iterable[str]) -> str | None:

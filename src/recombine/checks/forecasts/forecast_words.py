@@ -109,6 +109,8 @@ def level(forecast: Forecast) -> str:
         return "meant for 90 %, held about 6 times in 7 on real panels whose series end early"
     if forecast.corner is not None:
         return f"if effects add up {forecast.corner.where}"
+    if forecast.by_answer is not None:
+        return f"if none is missing because its answer is {forecast.by_answer.end}"
     if forecast.own_ranges:
         return f"if {forecast.own_ranges[0].number} does the same whatever {forecast.own_ranges[0].factor} is"
     if forecast.small:

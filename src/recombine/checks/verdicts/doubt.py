@@ -58,6 +58,7 @@ def nowhere_shown(result: CheckResult) -> str:
         or _outdone(found)
         or _curves_unknown(found)
         or _too_wide(found)
+        or _missing_by_answer(found)
     )
 
 
@@ -75,7 +76,9 @@ def spoilt(result: CheckResult) -> str:
 
 def _not_on_its_scale(found: Forecast) -> str:
     """Why that is not shown of the scale on which effects are said to add up."""
-    return _may_be_chance(found) if not found.beats else _curves_unknown(found) or _too_wide(found)
+    return _may_be_chance(found) if not found.beats else (
+        _curves_unknown(found) or _too_wide(found) or _missing_by_answer(found)
+    )
 
 
 def _no_better_than_constant(found: Forecast) -> str:
@@ -133,6 +136,11 @@ def _curves_unknown(found: Forecast) -> str:
 def _too_wide(found: Forecast) -> str:
     """Where the forecast tells nothing."""
     return "" if found.tells else UNTOLD
+
+
+def _missing_by_answer(found: Forecast) -> str:
+    """Where what is asked about may be missing because of its answers."""
+    return "" if found.by_answer is None else found.by_answer.words
 
 
 def _not_shown_of_some(found: Forecast) -> str:

@@ -126,6 +126,7 @@ class CheckResult(Result):
         if self.scale is not None:
             told = self.forecast
             whole = told is None or (told.beats and told.tells and not spoilt(self) and told.curves_known)
+            whole = whole and (told is None or told.by_answer is None)
             some = told is not None and (told.untold or told.corner is not None)
             return None if whole and not some else "unsupported"
         if self.additivity.rejected:
@@ -170,6 +171,11 @@ class CheckResult(Result):
     def rule(self) -> str:
         """The rule that answers: least squares where nothing was tried."""
         return self.forecast.rule if self.forecast is not None else "additive"
+
+    @property
+    def seen_pieces(self) -> list[dict[str, list[Level]]]:
+        """Without those of one level that was never seen."""
+        return [piece for piece in self.pieces if all(piece.values())]
 
     @property
     def by_sums(self) -> bool:
