@@ -49,7 +49,9 @@ def said(forecast: Forecast, doubted: bool) -> str:
     if forecast.span == 0:
         within = "all seen answers are the same, so nothing tells how others differ"
     elif forecast.span is not None and forecast.high > forecast.span and not untold:
-        within += f"; that end tells nothing, as all seen answers lie within {shown(forecast.span)}"
+        means = isinstance(rule := forecast.recommended, Adding) and not (rule.cells.rows == 1).all()
+        seen = "means of seen combinations" if means else "seen answers"
+        within += f"; that end tells nothing, as all {seen} lie within {shown(forecast.span)}"
     if forecast.drift is not None and (forecast.by_drift or 0.0) >= WORTH_SAYING:
         within += f"; what a drift over {forecast.drift.over} may add is counted"
     of = f" in {quoted(forecast.answer)}" if forecast.answer else ""

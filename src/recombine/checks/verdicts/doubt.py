@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
@@ -19,6 +20,26 @@ BESIDE = {"rejected": ", and effects do not simply add up", "unsupported": ", an
 """The same for the end of a headline."""
 SAME = "the same answer for all"
 UNTOLD = "by the forecast the answers may err by more than all seen answers differ"
+
+
+FAR = 3
+"""Times the noise of a mean, by repeated rows, from which an error is far above it: where effects add up it was at most
+twice that on planted tables."""
+
+
+def less_than_safe(result: CheckResult) -> str:
+    """What “determined” would hide for the end of a headline: that the test has little power, or that errors are far
+    above what repeated rows differ by."""
+    found, told, seen = result.rescaled if result.scale else result.additivity, result.forecast, result.answers
+    if found is None:
+        return ""
+    if found.alone:
+        return ", though adding up is hardly tested"
+    if told is None or seen is None or seen.scatter is None or told.metric != "rmse" or told.shared:
+        return ""
+    rows = seen.count[seen.count > 0]
+    noise = seen.scatter * math.sqrt(float((1 / rows).mean()))
+    return f", with errors {shown(told.error / noise)} times the noise of repeats" if told.error > FAR * noise > 0 else ""
 
 
 def evidence(result: CheckResult) -> str:

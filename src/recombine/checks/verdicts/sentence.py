@@ -63,7 +63,10 @@ def _wrong(result: CheckResult) -> str:
     rule, same = apart(found.wrong, found.wrong_constant, share=True)
     said = f"On combinations left out, which count alike, its likeliest class was wrong in {rule}"
     said += f", the commonest in {same}"
-    return said + (": for a class alone take the commonest." if found.wrong > found.wrong_constant else ".")
+    if found.wrong <= found.wrong_constant:
+        return f"{said}."
+    chances = ": it tells the chances of classes better, not which is the likeliest."
+    return said + (chances if found.beats else ": for a class alone take the commonest.")
 
 
 def _verdict_words(result: CheckResult) -> str:

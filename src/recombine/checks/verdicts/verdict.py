@@ -37,7 +37,7 @@ from recombine.checks.plans.run_sheet import run_sheet
 from recombine.checks.verdicts import exported
 from recombine.checks.verdicts.best import best
 from recombine.checks.verdicts.conditions import met
-from recombine.checks.verdicts.doubt import BESIDE, DOUBT, not_shown, nowhere_shown, spoilt
+from recombine.checks.verdicts.doubt import BESIDE, DOUBT, less_than_safe, not_shown, nowhere_shown, spoilt
 from recombine.checks.verdicts.elsewhere import elsewhere
 from recombine.checks.verdicts.prediction import Prediction
 from recombine.checks.verdicts.sentence import paragraphs
@@ -136,12 +136,14 @@ class CheckResult(Result):
     @property
     def beside(self) -> str:
         """What the verdict would hide, for the end of a headline: of one worse than “determined” a doubt, of that one
-        levels that err far more than the others."""
+        levels that err far more than the others, or that little speaks for it."""
         if self.doubt:
             return ("" if self.determined else BESIDE[self.doubt]) + self.for_some
         levels = [] if self.forecast is None else [a.name for a in self.forecast.apart]
         named = levels if len(levels) < 3 else [levels[0], f"{len(levels) - 1:,} more levels"]
-        return f", with far larger errors for {' and '.join(named)}" if levels else ""
+        if levels:
+            return f", with far larger errors for {' and '.join(named)}"
+        return less_than_safe(self) if self.worst == "determined" else ""
 
     @property
     def scale(self) -> str | None:
@@ -239,7 +241,7 @@ class CheckResult(Result):
 
     def fails(self, conditions: Sequence[str]) -> list[str]:
         """Which of these conditions are met: "undetermined", "assumption" (effects are not shown to add up, also
-        where there are no answers to show it), "error=X" (the forecast error, or that of a level far harder than the
+        where there are no answers to show it), "slip" (a note names answers or rows that may be wrong), "error=X" (the forecast error, or that of a level far harder than the
         others, or of other blocks where each lies in one level, is above X, or there is no forecast), "high=X" (the
         upper end of such an interval is)."""
         return [text for text in conditions if met(self, text)]
