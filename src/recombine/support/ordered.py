@@ -11,14 +11,13 @@ from collections.abc import Sequence
 FEWEST = 3
 """Classes from which an order says more than which of two."""
 SCALES = (
-    ("strongly disagree", "disagree", "somewhat disagree", "neutral", "somewhat agree", "agree", "strongly agree"),
-    ("strongly disagree", "disagree", "slightly disagree", "neither agree nor disagree", "slightly agree", "agree",
-     "strongly agree"),
+    ("strongly disagree", "disagree", "somewhat disagree", "slightly disagree", "neither agree nor disagree", "neutral",
+     "undecided", "slightly agree", "somewhat agree", "agree", "strongly agree"),
     ("very dissatisfied", "dissatisfied", "somewhat dissatisfied", "neutral", "somewhat satisfied", "satisfied",
      "very satisfied"),
     ("very unlikely", "unlikely", "neutral", "likely", "very likely"),
-    ("never", "rarely", "seldom", "occasionally", "sometimes", "often", "frequently", "usually", "very often",
-     "always"),
+    ("never", "rarely", "occasionally", "sometimes", "often", "very often", "always"),
+    ("never", "seldom", "sometimes", "usually", "always"),
     ("none", "very low", "low", "medium", "high", "very high"),
     ("very low", "low", "moderate", "high", "very high"),
     ("low", "middle", "high"),
@@ -30,7 +29,7 @@ SCALES = (
     ("much worse", "worse", "same", "better", "much better"),
     ("not at all", "a little", "slightly", "somewhat", "moderately", "quite a bit", "very", "very much", "extremely"),
 )  # fmt: skip
-FIRST = re.compile(r"\s*(\d{1,2})(?![\d.,:/]|\s*\d)\s*\W*\s*[^\W\d].*", re.DOTALL)
+FIRST = re.compile(r"\s*(\d{1,2})(?:\s|[-–:)(]|\.\s)\W*[^\W\d].*", re.DOTALL)
 """A number and words: 2 stars, 3 – neutral."""
 LAST = re.compile(r"\s*(?:grade|stage|level|score|rating|rank|step|degree)\s*\W?\s*(\d{1,2})\s*", re.IGNORECASE)
 """A word of order and its number: grade 2."""
