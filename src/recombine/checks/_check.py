@@ -161,7 +161,8 @@ def check(
         texts=texts_in(table, space.names),
         within=tuple(within),
         notes=(
-            *slips, *misspelt(levels_never_seen(known, space), space), *words_of(sums, space), *supposed(given.notes, judged), *other_columns, *repeats, *drifts, *unlike,
+            *slips, *misspelt(levels_never_seen(known, space), space), *words_of(sums, space),
+            *supposed(given.notes, judged), *other_columns, *repeats, *drifts, *unlike,
             *numbers_unseen(known, train, given.wanted), *(no_prediction if learner else []), *judged.why_not,
             *notes_on(train, known, asked, given.asked, queries, judged, prediction, learner or "networks" in rules),
             *never_together(known, train.counts, pairs, asked, space, judged.forecast),

@@ -8,7 +8,6 @@ often meant (siteA, siteB), and so is a digit. Where seen levels differ among th
 from __future__ import annotations
 
 import itertools
-import os
 import re
 from collections.abc import Mapping, Sequence
 
@@ -36,9 +35,10 @@ def misspelt(unseen: Mapping[str, Sequence[Level]], space: FactorSpace) -> list[
     named = [f"{name} {quoted(level)} (did you mean {quoted(meant)}?)" for name, level, meant in found[:MOST_NAMED]]
     more = f" and {len(found) - MOST_NAMED:,} more" if len(found) > MOST_NAMED else ""
     said = f"Training never shows {', '.join(named)}{more}."
-    gist = f"{quoted(found[0][1])}, which training never shows, may be {quoted(found[0][2])} misspelt, a note says more."
-    how = "If so, correct them and check again; else they need rows of their own."
-    return [Headed(f"{said} {how}", gist if len(found) == 1 else "Some levels that training never shows may be misspelt, a note names them.")]
+    gist = "Some levels that training never shows may be misspelt, a note names them."
+    if len(found) == 1:
+        gist = f"{quoted(found[0][1])}, which training never shows, may be {quoted(found[0][2])} misspelt."
+    return [Headed(f"{said} If so, correct them and check again; else they need rows of their own.", gist)]
 
 
 def _meant(level: str, seen: Sequence[str]) -> str | None:
@@ -56,10 +56,11 @@ def one_letter(one: str, two: str) -> bool:
     if abs(len(one) - len(two)) > 1 or one == two:
         return False
     one, two = one.casefold(), two.casefold()
-    start = len(os.path.commonprefix([one, two]))
-    end = len(os.path.commonprefix([one[start:][::-1], two[start:][::-1]]))
+    start = _alike(one, two)
+    end = _alike(one[start:][::-1], two[start:][::-1])
     a, b = one[start : len(one) - end], two[start : len(two) - end]
-    if not (a + b).isalpha() or not (len(a) < 2 and len(b) < 2 or (len(a) == len(b) == 2 and a == b[::-1])):
+    turned = len(a) == len(b) == 2 and a == b[::-1]
+    if not (a + b).isalpha() or not (turned or max(len(a), len(b)) == 1):
         return False
     longer, middle = (one, a) if len(one) >= len(two) else (two, b)
     word = next((w for w in WORD.finditer(longer) if w.start() <= start < w.end()), None)
@@ -67,3 +68,8 @@ def one_letter(one: str, two: str) -> bool:
         return False
     inside = word.start() < start and start + len(middle) < word.end()
     return inside or len(a) != len(b)
+
+
+def _alike(one: str, two: str) -> int:
+    """With how many same letters they begin."""
+    return next((i for i, (a, b) in enumerate(zip(one, two, strict=False)) if a != b), min(len(one), len(two)))

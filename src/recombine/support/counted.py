@@ -25,9 +25,12 @@ def written_to(y: Floats) -> Floats:
     """How far each number is off, at most, as far as it was written down: to as many decimals as any of them, or to as
     many digits (0.0123457 beside 0.123457), whichever says less of it."""
     size = 10.0 ** np.floor(np.log10(np.where(y == 0, 1.0, np.abs(y))) + 1e-12)
-    places = next((d for d in range(DECIMALS) if np.allclose(y, np.round(y, d), rtol=0, atol=1e-9)), DECIMALS)
-    digits = next((d for d in range(DECIMALS) if np.allclose(y / size, np.round(y / size, d), rtol=0, atol=1e-9)), DECIMALS)
+    places, digits = _decimals(y), _decimals(y / size)
     return np.asarray(0.5 * np.maximum(10.0**-places, size * 10.0**-digits * (y != 0)))
+
+
+def _decimals(y: Floats) -> int:
+    return next((d for d in range(DECIMALS) if np.allclose(y, np.round(y, d), rtol=0, atol=1e-9)), DECIMALS)
 
 
 def counted(share: Floats, cases: Floats, most: float = NEARLY) -> bool:

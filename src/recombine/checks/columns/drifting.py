@@ -98,8 +98,12 @@ def drifting(
         if (rows := _read(table, train, blocks, order, how)) is None:
             return None
         split = how.get("split") or ()
-        orders = _orders(rows, {*train.space.names, *blocks, how["target"], *split[:1]}, {*train.space.names},
-                         {*(how.get("bins") or {})})
+        orders = _orders(
+            rows,
+            {*train.space.names, *blocks, how["target"], *split[:1]},
+            {*train.space.names},
+            {*(how.get("bins") or {})},
+        )
         problems = list(_problems(rows.both, rows.cell, rows.told, scale)) if orders else []
         found, tried = dict[str, _Slopes](), 0
         for name, values in orders.items():

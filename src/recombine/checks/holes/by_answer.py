@@ -6,7 +6,7 @@ combinations have them, the missing ones have fitted answers larger by
     Σ_k (m_k − s_k) · e_k
 
 That is held against the same with the effects of each factor dealt to its levels anew. The pattern of what is missing
-stays as it is, so that a level that is hardly seen, a block or a corner is no surprise by itself. A level that is missing
+stays as it is, so a level that is hardly seen, a block or a corner is no surprise by itself. A level that is missing
 alone has low effects often enough by chance, and what is missing at the end of series goes along what time does: so a
 second factor has to show it too.
 """
@@ -56,7 +56,8 @@ class ByAnswer:
         means = " against ".join(apart(self.asked, self.seen))
         return (
             f"the asked combinations have {end} fitted answers than the seen ones beyond chance ({means} in the mean, "
-            f"p = {as_near(self.p_value)}), and if they are missing because these are {self.end}, no seen one tells them"
+            f"p = {as_near(self.p_value)}), and if they are missing because these are {self.end}, no seen one tells "
+            "them"
         )
 
     @property
@@ -71,7 +72,7 @@ class ByAnswer:
 
 def by_answer(known: Identifiability, asked: Ints, fitted: Rule, on_grid: bool) -> ByAnswer | None:
     """``asked``: combinations that are forecast; ``fitted``: the rule that answers, in numbers. Who names what is asked
-    about may have chosen it by the fit: unless it is the whole grid, what was not seen of the grid has to lie so too."""
+    about may have chosen it by the fit: unless that is the grid, what was not seen of the grid has to lie so too."""
     if len(asked) < 2 or min(len(known.codes), MOST_SEEN) * sum(known.shape) > LARGEST:
         return None
     seen = known.codes.astype(np.int64)

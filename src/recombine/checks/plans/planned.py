@@ -322,10 +322,10 @@ class Plan:
             return f"; with a noise of {self._noise_size(self.noise_range[1])} what is asked for is out of reach"
         if self.as_estimated is None or self.as_estimated >= len(self.cells):
             return ""
-        first = "" if self.visited else "the first "
-        few = f"{first}{self.as_estimated:,}" if self.as_estimated else "none"
-        again = f" {self.again}" if self.again else " Run these and ask again: it is then known better."
-        return f" With the noise as estimated {few} would do.{again if self.as_estimated or self.again else ''}"
+        if not self.as_estimated:
+            return f" With the noise as estimated none would be needed. {self.again}".rstrip()
+        first, again = "" if self.visited else "the first ", self.again or "Run these and ask again."
+        return f" With the noise as estimated {first}{self.as_estimated:,} would do. {again}"
 
     @property
     def again(self) -> str:

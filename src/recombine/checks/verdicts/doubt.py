@@ -39,7 +39,8 @@ def less_than_safe(result: CheckResult) -> str:
         return ""
     rows = seen.count[seen.count > 0]
     noise = seen.scatter * math.sqrt(float((1 / rows).mean()))
-    return f", with errors {shown(told.error / noise)} times the noise of repeats" if told.error > FAR * noise > 0 else ""
+    times = told.error / noise if noise > 0 else 0.0
+    return f", with errors {shown(times)} times the noise of repeats" if times > FAR else ""
 
 
 def evidence(result: CheckResult) -> str:
@@ -97,8 +98,10 @@ def spoilt(result: CheckResult) -> str:
 
 def _not_on_its_scale(found: Forecast) -> str:
     """Why that is not shown of the scale on which effects are said to add up."""
-    return _may_be_chance(found) if not found.beats else (
-        _curves_unknown(found) or _too_wide(found) or _missing_by_answer(found)
+    return (
+        _may_be_chance(found)
+        if not found.beats
+        else (_curves_unknown(found) or _too_wide(found) or _missing_by_answer(found))
     )
 
 

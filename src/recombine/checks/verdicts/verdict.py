@@ -241,9 +241,9 @@ class CheckResult(Result):
 
     def fails(self, conditions: Sequence[str]) -> list[str]:
         """Which of these conditions are met: "undetermined", "assumption" (effects are not shown to add up, also
-        where there are no answers to show it), "slip" (a note names answers or rows that may be wrong), "error=X" (the forecast error, or that of a level far harder than the
-        others, or of other blocks where each lies in one level, is above X, or there is no forecast), "high=X" (the
-        upper end of such an interval is)."""
+        where there are no answers to show it), "slip" (a note names answers that may be wrong or in another unit),
+        "error=X" (the forecast error, or that of a level far harder than the others, or of other blocks where each lies
+        in one level, is above X, or there is no forecast), "high=X" (the upper end of such an interval is)."""
         return [text for text in conditions if met(self, text)]
 
     def best(self, end: Literal["max", "min"]) -> dict[str, Any]:
