@@ -184,8 +184,8 @@ def _orders(
     levels = [_dense(level) for level in rows.codes.T]
     names = [n for n, kind in frame.schema.items() if n != ROW and n not in factors and not kind.is_nested()]
     for name in binned:
-        values = as_numbers(frame[name])
-        sorted_by = sorted_by or values.is_sorted() or values.is_sorted(descending=True)
+        exact = as_numbers(frame[name])
+        sorted_by = sorted_by or exact.is_sorted() or exact.is_sorted(descending=True)
     for name in [n for n in names if frame.schema[n] != pl.Object][:MOST_COLUMNS]:
         column = as_numbers(frame[name])
         if column.null_count() or column.n_unique() < FEWEST_VALUES:

@@ -17,7 +17,6 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from recombine.checks.adds_up.tested import as_near
 from recombine.checks.as_read import apart
 from recombine.checks.exact.identifiability import Identifiability
 from recombine.checks.exact.modular import Floats, Ints
@@ -56,7 +55,7 @@ class ByAnswer:
         means = " against ".join(apart(self.asked, self.seen))
         return (
             f"the asked combinations have {end} fitted answers than the seen ones beyond chance ({means} in the mean, "
-            f"p = {as_near(self.p_value)}), and if they are missing because these are {self.end}, no seen one tells "
+            f"p = {self.p_value:.1g}), and if they are missing because these are {self.end}, no seen one tells "
             "them"
         )
 
