@@ -6,9 +6,9 @@ verdict  the worst status of all asked combinations; where that is "determined" 
          of combinations that are left out, also of those of a level that errs far more than the others, the forecast's
          interval does not reach beyond all that seen answers differ by, curves are known between the seen values of
          numbers that are asked about there, and slopes where a level was not seen so far out, what is asked about does
-         not lie in the part of a fraction that was never run or in a corner that nothing seen reaches, none of the
-         answers looks like a code for missing, no level is a total of others, and no drift that is found could hardly
-         be told from a factor ("assumption unsupported"); if they
+         not lie in the part of a fraction that was never run, in a corner that nothing seen reaches or, beyond chance,
+         where fitted answers are low or high, none of the answers looks like a code for missing, no level is a total of
+         others, and no drift that is found could hardly be told from a factor ("assumption unsupported"); if they
          contradict it in the answer's own units and both hold on the scale of the recommended rule, it is "determined
          on a log scale"
 """
