@@ -337,8 +337,8 @@ class Plan:
             return ""
         low, high = times_off(SETTLED)
         which = f"{repeats} seen combination{'s' * (repeats > 1)}"
-        told = f"the noise is then within {low:.2g} to {high:.2g} times its estimate, and the plan mostly shorter"
-        return f"Or first run {which} again, and ask again: {told}."
+        told = f"the noise is then {low:.2g} to {high:.2g} times its estimate (90 %), and the plan mostly shorter"
+        return f"Or first run {which} again and ask again: {told}."
 
     def size(self, error: float) -> str:
         return shown(error, share=self.units == "share")
