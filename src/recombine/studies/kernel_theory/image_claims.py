@@ -275,7 +275,7 @@ PICTURES = (
           source="0: new ones alone; nothing: both alike, as in slopes. Declared before its runs"),
     Claim("image-reading-contexts-later", "The paper's accuracies of CD-1 and CD-2 at 5 pixels are "
           "nearer to those of new images than of trained ones, too.",
-          cells("weight", "reading_of_contexts", "later", unit="member").below(0.5, nothing=0.5), whose="ours",
+          cells("weight", "reading_of_contexts", pl.col("later"), unit="member").below(0.5, nothing=0.5), whose="ours",
           unit="of trained images", source="image-reading-contexts elsewhere; declared with CD-3 over each other"),
     *(Claim(f"image-equivalence-both-faithful{'' if at == 10 else f'-{PLACES.get(at, (at,))[0]}'}",
             f"Equivalence, one and four anchors, images {at} pixels apart, with the paper's own ten maps and split, "
