@@ -128,9 +128,8 @@ def chances(shape: tuple[int, ...], rows: int, seed: int) -> float | None:
         return None
     seen = Cells(codes, shape, np.full(len(codes), float(rows)), np.stack([1 - share, share], axis=1), None).take(~out)
     fit = Odds("additive", seen, 1).fits[0]
-    place, sd = fit.predict(codes[out])
-    half = 1.645 * np.sqrt(np.maximum(sd**2 - fit.sigma2 * np.median(fit.noise), 0))
-    low, high = (1 / (1 + np.exp(-(place + side * half))) for side in (-1, 1))
+    place, sd = fit.predict(codes[out], 0.0)  # of the chance itself, which has no noise of its own
+    low, high = (1 / (1 + np.exp(-(place + side * 1.645 * sd))) for side in (-1, 1))
     return float(((low <= means[out]) & (means[out] <= high)).mean())
 
 

@@ -281,6 +281,8 @@ def _shown(row: dict[str, str], ours: list[float]) -> str:
     if row["within"] != "among" and len(ours) > 1:
         found = interval(ours)
         low, high = found.low, found.high
+        low = max(low, 0.0) if row["within"].startswith("x") else low
+        high = min(high, 1.0) if "R²" in row["what"] else high
     if 0 < abs(mean) < 0.01:
         low_, mean_, high_ = (f"{value:.1e}".replace("e-0", "e−").replace("-", "−") for value in (low, mean, high))
     else:

@@ -174,3 +174,30 @@ def test_long_levels_leave_room_for_numbers_and_are_whole_in_json(run, tmp_path,
     assert "…" in listed
     assert listed.split()[-1].replace(".", "").isdigit()  # a number stands on the same line
     assert json.loads(run(*words, "--json")[1])["queries"][0]["combination"]["name"] == long[2]
+
+
+def test_pieces_are_of_levels_that_were_seen(run, tmp_path):
+    train, asked = tmp_path / "train.csv", tmp_path / "asked.csv"
+    train.write_text("dose,cell,y\nd1,A,1\nd1,B,2\nd2,A,3\nd2,B,4\nd3,A,5\n")
+    asked.write_text("dose,cell\nd9,A\nd1,Z\n")
+    assert "nothing relates them" not in run(train, "--factors", "dose,cell", "--target", "y", "--test", asked)[1]
+    train.write_text("dose,cell,y\nd1,A,1\nd1,B,2\nd2,A,3\nd2,B,4\nd3,C,5\n")
+    out = " ".join(run(train, "--factors", "dose,cell", "--target", "y", "--test", asked)[1].split())
+    assert "dose d3 and cell C were seen with each other alone: nothing relates them to the others" in out
+
+
+def test_answers_that_look_wrong_can_fail(run, tmp_path):
+    rows = [(a, b, 10 + 2 * a + b + 0.1 * ((a * 7 + b * 3) % 5)) for a in range(6) for b in range(5) if (a + b) % 4]
+    for slipped in (False, True):
+        path = tmp_path / "train.csv"
+        lines = [f"a{a},b{b},{y * (1000 if slipped and k == 7 else 1)}" for k, (a, b, y) in enumerate(rows)]
+        path.write_text("\n".join(["a,b,y", *lines]) + "\n")
+        assert run(path, "--factors", "a,b", "--target", "y", "--fail-on", "slip")[0] == slipped
+
+
+def test_whole_numbers_are_written_as_such(run, tmp_path):
+    path = tmp_path / "train.csv"
+    path.write_text("dose,cell\n0.5,A\n0.5,B\n10,A\n")
+    out = run(path, "--factors", "dose,cell")[1]
+    assert "10    B" in out
+    assert "10.0" not in out

@@ -62,7 +62,8 @@ def test_where_effects_multiply_that_is_said(noise, rows):
         wanted = check(table, ["a", "b"], target="y", purpose=Purpose(error=0.3 * unit)).plan
         assert wanted.worst < wanted.worst_high <= 0.3 * unit * (1 + 1e-6)  # of the largest answer too
         assert wanted.noise == pytest.approx(noise, rel=0.3)
-        assert f"the largest is {shown(wanted.worst)}, or {shown(wanted.worst_high)} with a noise of" in wanted.words
+        assert f"the largest is {shown(wanted.worst)}." in wanted.words
+        assert f", where the largest is {shown(wanted.worst_high)}: there no plan does it in fewer" in wanted.words
         assert "in the answer's units, each answer taken where noise may move it most, with a noise of" in wanted.words
 
 

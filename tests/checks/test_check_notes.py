@@ -168,3 +168,11 @@ def test_combinations_of_few_rows_are_said_to_blur_what_the_others_show_where_th
     ])  # fmt: skip
     assert notes(some, 0.1) == (None, [])
     assert notes(apart) == ("unsupported", [])  # without them two levels were never seen
+
+
+@pytest.mark.parametrize(("classes", "said"), [(["low", "medium", "high"], True), (["red", "green", "blue"], False)])
+def test_classes_that_look_ordered_are_said_to_be_taken_as_unordered(classes, said):
+    rows = [(a, b, classes[(a + b) % 3]) for a in range(4) for b in range(4) if a + b != 6]
+    columns = dict(zip("aby", map(list, zip(*rows, strict=True)), strict=True))
+    notes = check(columns, ["a", "b"], target="y", draws=9).notes
+    assert any("if these are ordered, code them 1 … 3 (low 1, medium 2, high 3)" in note for note in notes) is said

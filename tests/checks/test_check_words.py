@@ -35,6 +35,15 @@ def test_not_contradicted_by_single_rows_of_two_factors_is_said_to_be_hardly_tes
     assert found.verdict == "determined"
     assert ("do not contradict that, which single rows hardly test" in found.sentence()) is hardly
     assert found.additivity.alone is hardly
+    assert found.beside == (", though adding up is hardly tested" if hardly else "")
+
+
+def test_errors_far_above_the_noise_of_repeats_stand_in_the_headline():
+    sums = check(additive_table((7, 6), 1, rows=3), ["a", "b"], target="y", draws=9)
+    assert (sums.verdict, sums.beside) == ("determined", "")
+    noise = sums.answers.scatter / 3**0.5
+    for times, said in ((2.9, ""), (4.0, ", with errors 4 times the noise of repeats")):
+        assert replace(sums, forecast=replace(sums.forecast, error=times * noise)).beside == said
 
 
 def test_where_combinations_have_several_rows_it_is_said_how_far_single_ones_scatter():

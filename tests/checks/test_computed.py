@@ -6,6 +6,7 @@ import pytest
 
 import recombine as rc
 from recombine.checks.columns.computed import Quotient, quotient, share_of
+from recombine.support.counted import counted
 
 
 def rates(seed: int, decimals: int | None = None) -> pd.DataFrame:
@@ -54,3 +55,13 @@ def test_numbers_that_stand_beside_each_other_by_chance_are_no_quotient():
     part, whole = rng.integers(1, 9, 8).astype(float), rng.integers(1, 9, 8).astype(float)
     assert quotient(part / whole, [(3, whole), (5, part)]) == Quotient(5, 3)
     assert quotient(100 * part / whole, [(3, whole), (5, part)]) == Quotient(5, 3, 100.0)
+
+
+@pytest.mark.parametrize("write", ["{:.6g}", "{:.3g}", "{:.5f}", "{:.3f}"])
+def test_shares_of_known_cases_are_known_by_as_many_digits_as_each_number_has(write):
+    rng = np.random.default_rng(1)
+    n = rng.integers(20, 300, 60).astype(float)
+    share = np.array([float(write.format(v)) for v in rng.binomial(n.astype(int), 0.05) / n])
+    assert counted(share, n)
+    assert not counted(share, rng.permutation(n))
+    assert not counted(np.array([float(write.format(v)) for v in rng.uniform(0, 0.1, 60)]), n)

@@ -49,8 +49,8 @@ def test_rows_until_an_error_do_also_with_the_most_that_the_noise_may_be_and_the
     first = plan.cells[: plan.as_estimated]
     assert sorted(first.tolist()) == sorted(few.cells.tolist())
     ends = " to ".join(f"{end:.3g}" for end in plan.noise_range)
-    assert f"estimated with {plan.freedom:.0f} degrees of freedom, it may be {ends} (90 %)" in plan.words
-    assert f"with the noise as estimated the first {plan.as_estimated} would do" in plan.words
+    assert f"estimated with {plan.freedom:.0f} degrees of freedom, may be {ends} (90 %)" in plan.words
+    assert f"With the noise as estimated the first {plan.as_estimated} would do" in plan.words
     said = json.loads(result.to_json())["plan"]
     assert (said["worst_high"], said["as_estimated"]) == (plan.worst_high, plan.as_estimated)
     assert said["noise_range"] == list(plan.noise_range)
@@ -65,7 +65,7 @@ def test_nothing_is_as_precise_already_that_the_noise_may_leave_less_precise():
     assert len(plan.cells)
     assert plan.as_estimated == 0
     assert "already" not in plan.words
-    assert "with the noise as estimated none would be needed" in plan.words
+    assert "With the noise as estimated none would be needed" in plan.words
     enough = planned(Purpose(error=known.worst_high * 1.001)).plan
     assert not len(enough.cells)
     assert "every asked answer is as precise already, if effects add up: at worst" in enough.words

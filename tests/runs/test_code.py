@@ -81,6 +81,18 @@ def test_a_folder_that_is_carried_takes_its_commit_along(checkout: Path, tmp_pat
     assert asked(carried)[0] == f"{head}-dirty"
 
 
+def test_files_that_lie_on_an_older_history_say_the_commit_they_are_of(checkout: Path) -> None:
+    older = git(checkout, "rev-parse", "HEAD")
+    (checkout / "__init__.py").write_text("later = True\n", encoding="utf-8")
+    committed(checkout.parents[1])
+    subprocess.run([sys.executable, str(checkout / "runs" / "code.py")], check=True)
+    later = git(checkout, "rev-parse", "HEAD")
+    subprocess.run(["git", "reset", "--soft", str(older)], cwd=checkout, check=True)
+    assert asked(checkout)[0] == later
+    (checkout / "__init__.py").write_text("changed = True\n", encoding="utf-8")
+    assert asked(checkout)[0] == f"{older}-dirty"
+
+
 def test_without_a_checkout_the_variable_is_taken_and_the_source_is_always_there(tmp_path: Path) -> None:
     alone = package(tmp_path / "recombine")
     found, of = asked(alone)

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+import numpy as np
 import pytest
 from hypothesis import given, strategies as st
 
 from recombine.errors import InputError
-from recombine.support.numerals import alike, one_of_alike, read_numbers
+from recombine.support.numerals import alike, lattice, nearly, one_of_alike, read_numbers, same
 
 
 @pytest.mark.parametrize(
@@ -65,3 +66,29 @@ def test_levels_that_differ_in_nothing_one_sees_are_named():
     assert "differ only in dashes or leading zeros: '01' and '1', 'm 1' and 'm-1'; they count as different" in note
     assert alike("sign", ["+", "-", "0"]) == []
     assert "leave such cells blank" in alike("site", ["US", "-", "EU"])[0]
+
+
+@pytest.mark.parametrize(
+    ("one", "two", "alike_but_for_spaces", "nearly_alike"),
+    [
+        ("HEK 293", "HEK293", True, True), ("HEK\u00a0293", "HEK293", True, True), ("HEK-293", "HEK293", False, True),
+        ("a-1", "a1", False, True), ("1 0", "10", False, False), ("1-0", "10", False, False),
+        ("1.5", "15", False, False), ("a-1 1", "a-11", False, False), ("a-05", "a5", False, True),
+    ],
+)  # fmt: skip
+def test_a_space_between_digits_counts_and_any_other_does_not(one, two, alike_but_for_spaces, nearly_alike):
+    assert (same(one) == same(two)) is alike_but_for_spaces
+    assert (nearly(one) == nearly(two)) is nearly_alike
+
+
+@pytest.mark.parametrize("unit", [1, 5, 1000, 0.25])
+def test_the_lattice_goes_with_the_unit_and_not_with_what_numbers_end_in(unit):
+    whole = np.array([3.0, 10, 44, 51, 62])
+    assert lattice(unit * whole) == pytest.approx(unit)
+    assert lattice(np.round(unit * whole - 0.01, 2)) == pytest.approx(unit)
+
+
+def test_the_lattice_of_what_is_not_rounded_and_of_one_number():
+    assert lattice(np.random.default_rng(0).standard_normal(9)) == 0
+    assert lattice(np.array([4.5, 4.5])) == pytest.approx(0.1)
+    assert lattice(np.array([])) == 0

@@ -28,6 +28,7 @@ from recombine.checks.exact.witness import Direction
 from recombine.checks.given import Given, read_given
 from recombine.checks.holes.nested import in_words, nested, together
 from recombine.checks.judging import Judged, judge, with_pair
+from recombine.checks.misspelt import misspelt
 from recombine.checks.never_together import never_together
 from recombine.checks.notes import few_rows, notes_on
 from recombine.checks.one_thread import one_thread
@@ -160,7 +161,8 @@ def check(
         texts=texts_in(table, space.names),
         within=tuple(within),
         notes=(
-            *slips, *words_of(sums, space), *supposed(given.notes, judged), *other_columns, *repeats, *drifts, *unlike,
+            *slips, *misspelt(levels_never_seen(known, space), space), *words_of(sums, space),
+            *supposed(given.notes, judged), *other_columns, *repeats, *drifts, *unlike,
             *numbers_unseen(known, train, given.wanted), *(no_prediction if learner else []), *judged.why_not,
             *notes_on(train, known, asked, given.asked, queries, judged, prediction, learner or "networks" in rules),
             *never_together(known, train.counts, pairs, asked, space, judged.forecast),

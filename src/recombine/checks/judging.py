@@ -21,6 +21,7 @@ from recombine.checks.forecasts.gaps import gaps_in
 from recombine.checks.forecasts.harder import harder, times_wider
 from recombine.checks.forecasts.losses import losses_of
 from recombine.checks.forecasts.own_range import own_ranges
+from recombine.checks.holes.by_answer import by_answer
 from recombine.checks.holes.ends_early import ends_early
 from recombine.checks.holes.never_run import never_run
 from recombine.checks.holes.unreached import unreached
@@ -78,7 +79,7 @@ def judge(
 ) -> Judged:
     """The forecast first: what else is tested depends on the rule that it recommends. ``wanted``: what is asked about,
     where it is a table; answers that it carries are held against the forecast's."""
-    expected, why_not = _forecast(known, train, asked, rules, seed)
+    expected, why_not = _forecast(known, train, asked, wanted is None, rules, seed)
     if expected is not None and train.target is not None:
         expected = replace(expected, answer=train.target.name)
     if expected is not None and wanted is not None:
@@ -134,7 +135,7 @@ def _with(test: Additivity, how: str) -> Additivity:
 
 
 def _forecast(
-    known: Identifiability, train: Table, asked: Asked, rules: Sequence[str], seed: int
+    known: Identifiability, train: Table, asked: Asked, on_grid: bool, rules: Sequence[str], seed: int
 ) -> tuple[Forecast | None, list[str]]:
     """The error to expect on the determined cells, or a note on why that is not said."""
     target = train.target
@@ -170,6 +171,8 @@ def _forecast(
     found = replace(found, early=early if found.series is not None else None)
     if whole:
         found = replace(found, corner=unreached(known, train.counts, codes, train.space))
+    if cells.numeric and found.corner is None and found.early is None and found.recommended is not None:
+        found = replace(found, by_answer=by_answer(known, codes, found.recommended, on_grid))
     if found.rule == "surface" and (far := int(outside(cells, codes).sum())):
         notes.append(
             f"{far:,} of {len(codes):,} asked points lie beyond the seen ones, though each number lies between seen "

@@ -24,6 +24,7 @@ from recombine.checks.rules.learners import LEARNERS
 from recombine.checks.slips.zeros import zeros
 from recombine.checks.verdicts.prediction import Prediction
 from recombine.space import about, quoted
+from recombine.support.ordered import ordered
 from recombine.support.pasted import chosen, mapped
 from recombine.support.table import Table, Target
 
@@ -81,6 +82,7 @@ def notes_on(
     return [
         *_told(train, wanted, judged.forecast),
         *_rejected(judged),
+        *_by_answer(judged.forecast),
         *_harder(judged.forecast),
         *_noisy(judged.forecast, train),
         *growing(train.target, known, judged),
@@ -89,6 +91,7 @@ def notes_on(
         *_log_odds(train.target, judged.forecast),
         *zeros(train.target, known),
         *_bits(train.target),
+        *_ordered(train.target),
         *_codes(train.target),
         *_outside(train.target, queries),
         *_cut(train.target, judged.forecast, queries),
@@ -149,6 +152,10 @@ def _of_fewer(seen: Target, told: Target, expected: Forecast) -> str:
     if there < FEWER * expected.error:
         return ""
     return f", of means of as many rows as the seen ones; with the noise of the fewer asked ones about {shown(there)}"
+
+
+def _by_answer(expected: Forecast | None) -> list[str]:
+    return [] if expected is None or expected.by_answer is None else [expected.by_answer.note]
 
 
 def _harder(expected: Forecast | None) -> list[str]:
@@ -237,6 +244,18 @@ def _bits(target: Target | None) -> list[str]:
         return []
     number = chosen("target-kind", "number")
     return [f"Answers are 0 and 1, taken as classes; {number} forecasts the share of 1, with a range."]
+
+
+def _ordered(target: Target | None) -> list[str]:
+    """Classes are taken as they come, also those of a scale."""
+    steps = None if target is None or target.classes is None else ordered(target.classes)
+    if target is None or steps is None:
+        return []
+    coded = ", ".join(f"{quoted(step)} {place}" for place, step in enumerate(steps, 1))
+    return [
+        f"Classes of {quoted(target.name)} are taken as unordered; if these are ordered, code them 1 … {len(steps)} "
+        f"({coded}) and check again: then they are numbers, whose steps count alike."
+    ]
 
 
 def _codes(target: Target | None) -> list[str]:

@@ -42,9 +42,9 @@ def _verdict(result: CheckResult) -> list[tuple[str, str]]:
 
 def _apart(result: CheckResult) -> list[tuple[str, str]]:
     """Levels that nothing seen relates to the others."""
-    if not 1 < len(result.pieces) <= MOST_PIECES or result.determined:
+    if not 1 < len(result.seen_pieces) <= MOST_PIECES or result.determined:
         return []
-    pieces = sorted(result.pieces, key=lambda piece: sum(map(len, piece.values())))
+    pieces = sorted(result.seen_pieces, key=lambda piece: sum(map(len, piece.values())))
     named = [
         " and ".join(f"{name} {_some([quoted(v) for v in levels])}" for name, levels in piece.items())
         for piece in pieces[:-1]

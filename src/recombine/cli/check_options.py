@@ -117,7 +117,8 @@ FailOn = Annotated[
     Parameter(
         group=OUTPUT,
         help="Exit with 1 if anything asked is undetermined, extrapolated or has an unseen level (undetermined), "
-        "if effects are not shown to add up (assumption), if the forecast error, or that of a level far "
+        "if effects are not shown to add up (assumption), if a note names answers that may be slips "
+        "(slip), if the forecast error, or that of a level far "
         "harder than the others, is above X (error=X), or the upper end of its interval (high=X); several are "
         "a,b or repeated.",
         negative=(),

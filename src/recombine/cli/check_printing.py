@@ -55,7 +55,7 @@ def print_check(result: CheckResult, out: Path | None, best: Literal["max", "min
         )
         say(f"\nwritten to {out}{part}")
     if best is not None:
-        say(f"\nbest ({best}): {result.best(best)['words']}")
+        wrapped(f"\nbest ({best}): {result.best(best)['words']}")
     if plan is not None:
         rows = len(result.run_sheet())
         needed = result.advice.needed or result.unplanned or result.doubt

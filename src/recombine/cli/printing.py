@@ -116,7 +116,7 @@ def level(value: object) -> Text:
 def short(value: object) -> str:
     """A name in a table, without its middle where it would push other columns away: long ones differ at their ends.
     Files have all of it."""
-    text = str(value)
+    text = f"{value:.0f}" if isinstance(value, float) and abs(value) < 1e15 and value == round(value) else str(value)
     return text if len(text) <= LONGEST_NAME else f"{text[: LONGEST_NAME - 17]}…{text[-16:]}"
 
 

@@ -186,8 +186,8 @@ def _plan(space: FactorSpace, plan: Plan) -> dict[str, Any]:
 def _pieces(result: CheckResult) -> list[str]:
     return [
         " · ".join(f"{name} {_some([quoted(label(v)) for v in levels])}" for name, levels in piece.items())
-        for piece in result.pieces[:SHOWN]
-    ] + (["…"] if len(result.pieces) > SHOWN else [])
+        for piece in result.seen_pieces[:SHOWN]
+    ] + (["…"] if len(result.seen_pieces) > SHOWN else [])
 
 
 def _opens(result: CheckResult) -> list[dict[str, str]]:

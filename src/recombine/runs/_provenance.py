@@ -11,6 +11,7 @@ import time
 from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
+from functools import cache
 from importlib import metadata
 from pathlib import Path, PurePosixPath, PureWindowsPath
 from typing import Any
@@ -57,8 +58,9 @@ def provenance(device: str, started: Started) -> dict[str, Any]:
     }
 
 
+@cache
 def version(package: str) -> str | None:
-    """The installed version, without importing the package."""
+    """The installed version, without importing the package; looked up once, as every run is told all of them."""
     try:
         return metadata.version(package)
     except metadata.PackageNotFoundError:

@@ -23,8 +23,14 @@ FILE = "COMMIT"
 
 @lru_cache
 def commit() -> str | None:
-    """The git commit of this package, with "-dirty" if its source differs; None where nothing says it."""
-    return _checked_out() or os.environ.get(VARIABLE, "").strip()[:80] or _carried()
+    """The git commit of this package, with "-dirty" if its source differs; None where nothing says it.
+
+    Where a checkout differs from its commit, the file may know which one it is of: a copy of the files alone may lie on
+    an older history."""
+    found, carried = _checked_out(), _carried()
+    if found is not None and found.endswith("-dirty") and carried is not None and not carried.endswith("-dirty"):
+        return carried
+    return found or os.environ.get(VARIABLE, "").strip()[:80] or carried
 
 
 @lru_cache

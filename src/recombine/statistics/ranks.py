@@ -131,6 +131,9 @@ def _ranked(numbers: FloatArray) -> FloatArray:
         return np.full(len(numbers), np.nan)
     order = numbers.argsort()
     ordered, found = numbers[order], np.empty(len(numbers))
+    if not (ordered[1:] == ordered[:-1]).any():
+        found[order] = np.arange(1, len(numbers) + 1)
+        return found
     starts = np.flatnonzero(np.concatenate([[True], ordered[1:] != ordered[:-1]])[: len(numbers)])
     ends = np.append(starts[1:], len(numbers))[: len(starts)]
     found[order] = np.repeat((starts + ends + 1) / 2, ends - starts)

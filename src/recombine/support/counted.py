@@ -21,10 +21,16 @@ TELLS = 0.1
 """How far off a whole number rounding moves what still tells one."""
 
 
-def written_to(y: Floats) -> float:
-    """How far numbers are off, at most, as far as they were written down."""
-    places = next((d for d in range(DECIMALS) if np.allclose(y, np.round(y, d), rtol=0, atol=1e-9)), DECIMALS)
-    return float(0.5 * 10.0**-places)
+def written_to(y: Floats) -> Floats:
+    """How far each number is off, at most, as far as it was written down: to as many decimals as any of them, or to as
+    many digits (0.0123457 beside 0.123457), whichever says less of it."""
+    size = 10.0 ** np.floor(np.log10(np.where(y == 0, 1.0, np.abs(y))) + 1e-12)
+    places, digits = _decimals(y), _decimals(y / size)
+    return np.asarray(0.5 * np.maximum(10.0**-places, size * 10.0**-digits * (y != 0)))
+
+
+def _decimals(y: Floats) -> int:
+    return next((d for d in range(DECIMALS) if np.allclose(y, np.round(y, d), rtol=0, atol=1e-9)), DECIMALS)
 
 
 def counted(share: Floats, cases: Floats, most: float = NEARLY) -> bool:
@@ -35,7 +41,7 @@ def counted(share: Floats, cases: Floats, most: float = NEARLY) -> bool:
     tells = cases * off <= TELLS
     if tells.sum() < FEWEST or (np.abs(cases - np.round(cases)) > 1e-6 * cases).any():
         return False
-    y, n = share[tells], cases[tells]
+    y, n, off = share[tells], cases[tells], off[tells]
     return bool(_whole(y, n, off).mean() >= most and _whole(y, np.roll(n, 1), off).mean() <= BY_CHANCE)
 
 
@@ -44,6 +50,6 @@ def never_empty(share: Floats, cases: Floats) -> Floats:
     return np.asarray((share * cases + 0.5) / (cases + 1))
 
 
-def _whole(share: Floats, cases: Floats, off: float) -> NDArray[np.bool_]:
+def _whole(share: Floats, cases: Floats, off: Floats) -> NDArray[np.bool_]:
     many = share * cases
     return np.asarray(np.abs(many - np.round(many)) <= 1e-6 * np.maximum(many, 1) + 1.001 * off * cases)

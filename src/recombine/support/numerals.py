@@ -31,10 +31,14 @@ FEWEST_OF_UNIT = 3
 """Different numbers of a unit, on average, where there are several units."""
 LARGEST = 1e100
 """Numbers beyond it cannot be squared and added up."""
+LARGEST_WHOLE = 2.0**53
+"""Whole numbers up to which each is one of its own."""
 LARGEST_ANSWER, SMALLEST_ANSWER = 1e49, 1e-49
 """Answers beyond which, or all of them below which, their errors cannot be squared twice."""
 
 BETWEEN, ZEROS = re.compile(r"(?<=[^\W_])[-_–\s]+(?=[^\W_])"), re.compile(r"(?<![0-9.,])0+(?=[0-9])")
+GAPS = re.compile(r"(?<![0-9]) | (?![0-9])")
+"""Spaces but for those between two digits."""
 SPACES = re.compile(r"(?<=[0-9])[\s\u00a0\u202f](?=[0-9]{3}(?![0-9]))")
 THOUSANDS = re.compile(r"[+-]?[0-9]{1,3}(,[0-9]{3})+(\.[0-9]+)?")
 WITH_UNIT = re.compile(r"[+-]?[0-9][0-9.,]*(?:[eE][+-]?[0-9]+)?\s*([^\s0-9.,].{0,15})")
@@ -140,6 +144,16 @@ def step(answers: NDArray[np.float64]) -> float:
     return 0.0
 
 
+def lattice(answers: NDArray[np.float64]) -> float:
+    """The step by which single answers lie apart, the largest of which all their differences are multiples: 1 of prices
+    that end in .99, 5, or 1000, where `step` is of the last digit; of other units it is as many times as large."""
+    digit = step(answers)
+    if not digit or np.abs(answers).max() >= LARGEST_WHOLE * digit:
+        return digit
+    whole = np.round(answers / digit).astype(np.int64)
+    return digit * max(int(np.gcd.reduce(whole - whole[0])), 1)
+
+
 def unit_of(texts: Iterable[str]) -> str | None:
     """What stands behind the number in every one of these texts, or a currency in front of it, if it is the same: C in
     20 C and 25 C."""
@@ -221,12 +235,20 @@ def one_of_alike(texts: Iterable[str], rows: Mapping[str, int] | None = None) ->
     encoded: without spaces around it, if there is such a one, and of several the one in most ``rows``."""
     together: dict[str, list[str]] = {}
     for text in sorted(texts, key=lambda t: (t != t.strip(), -(rows or {}).get(t, 0), t)):
-        together.setdefault(_bare(text), []).append(text)
+        together.setdefault(same(text), []).append(text)
     return {text: group[0] for group in together.values() for text in group}
 
 
-def _bare(text: str) -> str:
-    return " ".join(unicodedata.normalize("NFKC", text).casefold().split())
+def same(text: str) -> str:
+    """The same of all texts that differ only in spaces, capitals or the way a letter is encoded; a space between digits
+    counts: 1 0 is not 10."""
+    return GAPS.sub("", " ".join(unicodedata.normalize("NFKC", text).casefold().split()))
+
+
+def nearly(text: str) -> str:
+    """The same of texts that differ in dashes or leading zeros besides; between digits a dash is a gap: 1-0 is not
+    10."""
+    return ZEROS.sub("", GAPS.sub("", BETWEEN.sub(" ", same(text))))
 
 
 def _listed(groups: list[list[str]]) -> str:
@@ -247,19 +269,19 @@ def alike(
     together: dict[str, list[str]] = {}
     for text, one in one_of_alike(texts, rows).items():
         together.setdefault(one, []).append(text)
-    same = [group for group in together.values() if len(group) > 1]
+    as_one = [group for group in together.values() if len(group) > 1]
     fate = {
         True: "each counts as the first",
         False: "they count as different; if they are the same, --merge-alike (merge_alike=True) counts them as one",
         None: "they count as different, so clean them if they are the same",
     }[merged]
     notes = []
-    if same:
-        notes.append(f"Column {name!r} has {what} that differ only in spaces or capitals: {_listed(same)}; {fate}.")
-    nearly: dict[str, list[str]] = {}
+    if as_one:
+        notes.append(f"Column {name!r} has {what} that differ only in spaces or capitals: {_listed(as_one)}; {fate}.")
+    close: dict[str, list[str]] = {}
     for one in together:
-        nearly.setdefault(ZEROS.sub("", BETWEEN.sub(" ", _bare(one))), []).append(one)
-    if maybe := [group for group in nearly.values() if len(group) > 1]:
+        close.setdefault(nearly(one), []).append(one)
+    if maybe := [group for group in close.values() if len(group) > 1]:
         differ = f"differ only in dashes or leading zeros: {_listed(maybe)}; they count as different"
         notes.append(f"Column {name!r} has {what} that {differ}, so clean them if they are the same.")
     dashes = [t for t in texts if t.strip() in DASHES] if "+" not in texts else []

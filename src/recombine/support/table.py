@@ -92,6 +92,66 @@ def read_tables(
     table must have: rows of another without them, and rows that ask, have a level of their own there. ``weights`` names
     the column of what rows weigh, which of the tables only the first must have. Rows that have all levels of one of
     ``exclude`` are left out."""
+    return read_factors(
+        tables, factors, target=target, split=split, bins=bins, numbers=numbers, missing=missing,
+        merge_alike=merge_alike, max_rows=max_rows, max_bytes=max_bytes, once=once, beside=beside, weights=weights,
+        exclude=exclude,
+    ).tables(target, target_kind, weights)  # fmt: skip
+
+
+@dataclass(frozen=True, eq=False)
+class Coded:
+    """Tables whose factors were read over one common space of levels, and of which any column may be the answers."""
+
+    frames: list[pl.LazyFrame]
+    dropped: list[int]
+    encoders: list[Encoder]
+    excluded: tuple[Mapping[str, Level], ...]
+    said: Said
+
+    def tables(
+        self, target: str | None, kind: Literal["number", "class"] | None = None, weights: str | None = None
+    ) -> list[Table]:
+        """The combinations of each table with what they answered."""
+        said = replace(self.said, notes=[*self.said.notes], problems=[*self.said.problems])
+        told, answers = [f for f in self.frames if target and target in f.collect_schema()], None
+        with said.collecting():
+            answers = find_answers(told, target, kind, said) if target else None
+        weighing = None
+        with said.collecting():
+            weighing = find_weights(self.frames, weights, answers, said) if weights and answers is not None else None
+        classes = target is not None and answers is not None and answers.classes is not None
+        if classes and (nothing := spelled(said.written, str(target))):
+            texts = ", ".join(f"{text!r} in {rows:,} row{'s' * (rows > 1)}" for text, rows in nothing.items())
+            fix = "if that is a class, write it in another way"
+            said.notes.append(f"What is no answer in {target!r} but a blank: {texts}; {fix}.")
+        said.refuse()
+        space = FactorSpace(tuple(Factor(e.name, e.levels) for e in self.encoders))
+        notes = tuple(dict.fromkeys(said.notes))
+        each = zip(self.frames, self.dropped, strict=True)
+        read = [_group(space, self.encoders, frame, lost, answers, notes, weighing) for frame, lost in each]
+        return [replace(table, excluded=self.excluded) for table in read] if self.excluded else read
+
+
+def read_factors(
+    tables: Sequence[Any],
+    factors: Sequence[str],
+    *,
+    target: str | None = None,
+    split: tuple[str, str] | None = None,
+    bins: Mapping[str, int] | None = None,
+    numbers: Collection[str] = (),
+    missing: Missing = "error",
+    merge_alike: bool | None = None,
+    max_rows: int | None = None,
+    max_bytes: int | None = None,
+    once: bool = False,
+    beside: Collection[str] = (),
+    weights: str | None = None,
+    exclude: Sequence[Mapping[str, Level]] = (),
+) -> Coded:
+    """The factors alone, as `read_tables` reads them: where several columns are read as answers to the same
+    combinations, most of the work is done once. Bins are those of rows with an answer in ``target``."""
     bins = dict(bins or {})
     names = factor_names(factors, target)
     told_once = [name for name in (target, weights) if name]
@@ -133,22 +193,7 @@ def read_tables(
     if split:
         frames = cut(frames[0], *split)
     frames, dropped, encoders = encode(frames, names, bins, missing, said, numbers, target, untold)
-    told, answers = [f for f in frames if target and target in f.collect_schema()], None
-    with said.collecting():
-        answers = find_answers(told, target, target_kind, said) if target else None
-    weighing = None
-    with said.collecting():
-        weighing = find_weights(frames, weights, answers, said) if weights and answers is not None else None
-    if target and answers is not None and answers.classes is not None and (nothing := spelled(said.written, target)):
-        texts = ", ".join(f"{text!r} in {rows:,} row{'s' * (rows > 1)}" for text, rows in nothing.items())
-        fix = "if that is a class, write it in another way"
-        said.notes.append(f"What is no answer in {target!r} but a blank: {texts}; {fix}.")
-    said.refuse()
-    space = FactorSpace(tuple(Factor(e.name, e.levels) for e in encoders))
-    notes = tuple(dict.fromkeys(said.notes))
-    each = zip(frames, dropped, strict=True)
-    read = [_group(space, encoders, frame, lost, answers, notes, weighing) for frame, lost in each]
-    return [replace(table, excluded=tuple(gone)) for table in read] if gone else read
+    return Coded(frames, dropped, encoders, tuple(gone), said)
 
 
 def _asked_anywhere(frame: pl.LazyFrame, beside: Sequence[str], target: str | None) -> pl.LazyFrame:
@@ -389,4 +434,4 @@ def _unpack(keys: NDArray[np.int64], space: FactorSpace) -> Codes:
     return codes
 
 
-__all__ = ["TARGET_CLASSES", "Table", "Target", "read_tables"]
+__all__ = ["TARGET_CLASSES", "Coded", "Table", "Target", "read_factors", "read_tables"]

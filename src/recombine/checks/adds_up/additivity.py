@@ -42,7 +42,7 @@ from recombine.checks.exact.tables import showing_pairs
 from recombine.checks.rules.effects import Block, Effects
 from recombine.checks.rules.weighing import worth
 from recombine.space import Level
-from recombine.support.numerals import step
+from recombine.support.numerals import lattice
 from recombine.support.table import Target
 
 Mask = NDArray[np.bool_]
@@ -97,7 +97,7 @@ def additivity(
     tiny = 1e-18 * max(1.0, float((count * mean**2).sum()))
     if copies := float(count.sum()) > cells and pure <= tiny:
         count = np.ones(cells)
-    rounding = step(mean[seen.spread == 0]) ** 2 / 12
+    rounding = lattice(mean[seen.spread == 0]) ** 2 / 12
     sparse = []
     for pair, p_value, where in _where_they_recur(
         left_over, known, codes, mean, count if weights is None else weights, rounding

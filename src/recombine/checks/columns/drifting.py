@@ -98,7 +98,12 @@ def drifting(
         if (rows := _read(table, train, blocks, order, how)) is None:
             return None
         split = how.get("split") or ()
-        orders = _orders(rows, {*train.space.names, *blocks, how["target"], *split[:1]}, {*train.space.names})
+        orders = _orders(
+            rows,
+            {*train.space.names, *blocks, how["target"], *split[:1]},
+            {*train.space.names},
+            {*(how.get("bins") or {})},
+        )
         problems = list(_problems(rows.both, rows.cell, rows.told, scale)) if orders else []
         found, tried = dict[str, _Slopes](), 0
         for name, values in orders.items():
@@ -170,11 +175,17 @@ def _found(column: str, order: Floats, best: _Slopes, rows: _Rows, root: Floats,
     )  # fmt: skip
 
 
-def _orders(rows: _Rows, used: Collection[str | None], factors: Collection[str]) -> dict[str, Floats]:
-    """Times, numbers of rows, and the rows themselves, where they may be in an order of time."""
+def _orders(
+    rows: _Rows, used: Collection[str | None], factors: Collection[str], binned: Collection[str]
+) -> dict[str, Floats]:
+    """Times, numbers of rows, and the rows themselves, where they may be in an order of time: not where a factor that
+    is cut into bins rises along them, as answers change with it within a bin."""
     found, sorted_by, frame = dict[str, Floats](), False, rows.frame
     levels = [_dense(level) for level in rows.codes.T]
     names = [n for n, kind in frame.schema.items() if n != ROW and n not in factors and not kind.is_nested()]
+    for name in binned:
+        exact = as_numbers(frame[name])
+        sorted_by = sorted_by or exact.is_sorted() or exact.is_sorted(descending=True)
     for name in [n for n in names if frame.schema[n] != pl.Object][:MOST_COLUMNS]:
         column = as_numbers(frame[name])
         if column.null_count() or column.n_unique() < FEWEST_VALUES:

@@ -48,6 +48,9 @@ BESIDE = 0.25
 """Share of what levels differ by that the steepest drift moves them by, at most, where nothing is said."""
 LARGEST = 5_000_000
 """Rows × effects up to which that is asked."""
+SMALL = 2**16
+"""Levels² × values up to which who meets whom is multiplied out: to make a graph of so few takes several times as long,
+and it is asked of many deals."""
 MOST_NAMED = 3
 ANSWER = " answer"
 RUNS = {"run", "runs", "order", "sequence", "seq", "trial"}
@@ -101,9 +104,16 @@ def in_blocks(
 
 def pieces(level: Ints, value: Ints) -> Ints:
     """Of each level the piece of the graph that it is in."""
-    many = int(level.max()) + 1
-    graph = coo_array((np.ones(len(level)), (level, many + value)), shape=(many + int(value.max()) + 1,) * 2)
-    return np.asarray(connected_components(graph, directed=False)[1][:many])
+    many, values = int(level.max()) + 1, int(value.max()) + 1
+    if many * many * values > SMALL:
+        graph = coo_array((np.ones(len(level)), (level, many + value)), shape=(many + values,) * 2)
+        return np.asarray(connected_components(graph, directed=False)[1][:many])
+    met = np.zeros((many, values), dtype=np.float32)
+    met[level, value] = 1
+    linked = met @ met.T > 0
+    while (further := linked.astype(np.float32) @ linked > 0).sum() > linked.sum():
+        linked = further
+    return np.asarray(np.unique(linked.argmax(axis=1), return_inverse=True)[1])
 
 
 def apart(level: Ints, value: Ints) -> bool:

@@ -17,6 +17,7 @@ from recombine.checks.forecasts.apart import Apart
 from recombine.checks.forecasts.gaps import Gap
 from recombine.checks.forecasts.harder import Harder
 from recombine.checks.forecasts.own_range import OwnRange
+from recombine.checks.holes.by_answer import ByAnswer
 from recombine.checks.holes.ends_early import EndsEarly
 from recombine.checks.holes.never_run import NeverRun
 from recombine.checks.holes.unreached import Corner
@@ -153,6 +154,8 @@ class Forecast:
     the rule gains on the same answer for all. None where error and interval do not hold it."""
     corner: Corner | None = None
     """Asked combinations that nothing seen reaches, where these are many."""
+    by_answer: ByAnswer | None = None
+    """Asked combinations of low or high fitted answers, beyond chance."""
     series: Series | None = None
     """Those that were cut short to stand in for asked ones beyond their end."""
     early: EndsEarly | None = None
@@ -265,6 +268,7 @@ class Forecast:
             "apart": [level.to_dict() for level in self.apart],
             "gaps": [vars(gap) for gap in self.gaps],
             "early": None if self.early is None else self.early.to_dict(),
+            "by_answer": None if self.by_answer is None else vars(self.by_answer),
             "own_ranges": [own.to_dict() for own in self.own_ranges],
         }
         return {**shown, "level": forecast_words.level(self), **listed, "choice": forecast_words.choice(self)}

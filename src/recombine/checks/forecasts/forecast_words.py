@@ -49,7 +49,9 @@ def said(forecast: Forecast, doubted: bool) -> str:
     if forecast.span == 0:
         within = "all seen answers are the same, so nothing tells how others differ"
     elif forecast.span is not None and forecast.high > forecast.span and not untold:
-        within += f"; that end tells nothing, as all seen answers lie within {shown(forecast.span)}"
+        means = isinstance(rule := forecast.recommended, Adding) and not (rule.cells.rows == 1).all()
+        seen = "means of seen combinations" if means else "seen answers"
+        within += f"; that end tells nothing, as all {seen} lie within {shown(forecast.span)}"
     if forecast.drift is not None and (forecast.by_drift or 0.0) >= WORTH_SAYING:
         within += f"; what a drift over {forecast.drift.over} may add is counted"
     of = f" in {quoted(forecast.answer)}" if forecast.answer else ""
@@ -109,6 +111,8 @@ def level(forecast: Forecast) -> str:
         return "meant for 90 %, held about 6 times in 7 on real panels whose series end early"
     if forecast.corner is not None:
         return f"if effects add up {forecast.corner.where}"
+    if forecast.by_answer is not None:
+        return f"if none is missing because its answer is {forecast.by_answer.end}"
     if forecast.own_ranges:
         return f"if {forecast.own_ranges[0].number} does the same whatever {forecast.own_ranges[0].factor} is"
     if forecast.small:

@@ -55,8 +55,10 @@ def _until(plan: Plan, rows: str, given: str) -> str:
         return (
             f"after {rows}, {given}, the largest standard error is {most}{_unit(plan)}{sure}: not what was asked for."
         )
+    again = " A few repeats first may shorten it, see below." if plan.again else ""
     fewer = "" if plan.as_estimated is None else f"; with the noise as estimated {plan.as_estimated or 'none'} would do"
-    return f"after {rows}, {given}, the largest standard error is {most}{_unit(plan)}{sure}{fewer}.{_outright(plan)}"
+    reached = f"after {rows}, {given}, the largest standard error is {most}{_unit(plan)}{sure}{fewer}."
+    return f"{reached}{_outright(plan)}{again}"
 
 
 def _outright(plan: Plan) -> str:

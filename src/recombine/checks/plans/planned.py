@@ -24,6 +24,10 @@ Units = Literal["answer", "share", "chance", "noise"]
 TRAINED = "of training"
 TOLD_APART = 1.5
 """Times the noise at one end of the answers from which that at the other is told beside it."""
+SETTLED = 15
+"""Degrees of freedom from which more tell the noise little better."""
+LONGER = 2
+"""Times as many rows as would settle the noise by which a plan has to be longer than with the noise as estimated."""
 BOUGHT_BY_TWO = (
     "on planted tables of two factors whose levels act together, the answers afterwards erred as much as after as many "
     "unseen rows drawn at random (0.91 to 1.04 times); a row tells of its own combination"
@@ -236,7 +240,7 @@ class Plan:
         around = "" if self.rule is None else f" around the rule “{self.rule}”, what it misses included"
         on = f" on the {self.scale} scale" if self.scale else ""
         there = on if self.scale != "log" else " of the answer"
-        known = f"with a noise of {self._noise_size(self.noise)}{there} per row{around}{self._ends}{self._allowed()}"
+        known = f"with a noise of {self._noise_size(self.noise)}{there} per row{around}{self._ends}"
         if self.units == "noise":
             unit = f"in units of one row's noise{on}" + (", which is not known" if self.fewest is not None else "")
         elif self.units == "chance":
@@ -246,7 +250,7 @@ class Plan:
         else:
             largest = "" if self.scale is None else ", each answer taken where noise may move it most"
             unit = known if self.fewest is None else f"in the answer's units{largest}, {known}"
-        rows = self.rows_in_words
+        rows, allowed = self.rows_in_words, self._allowed() if self.units in ("answer", "share") else ""
         outside = f"{self.far:,} asked outside the seen range {'is' if self.far == 1 else 'are'} left out"
         unit += f"; {outside}" if self.far else ""
         if self.untold:
@@ -264,19 +268,23 @@ class Plan:
             more = "; rows on several of these would lower it" if self.block else ""
             more += f"; {rows} determine what is asked" if len(self.cells) else ""
             least = f"with any number of rows {on}, if {self.assumes}, {least}{more}"
-            return f"the precision asked for is out of reach: {least}."
+            return f"the precision asked for is out of reach: {least}.{allowed}"
         text = f"after {rows}, if {self.assumes}, the typical standard error of {what} is "
         text = f"{text}{self.size(self.after)} ({was}; {unit})"
         worst = self.size(self.worst or 0.0)
         if self.fewest is not None and not len(self.cells):
-            return self._none_needed(worst, unit)
+            return self._none_needed(worst, unit) + allowed
+        if self.fewest is not None and not self.enough:
+            return f"{text}; the precision asked for is not reached.{allowed}"
         if self.fewest is not None:
-            planned = ", and" if self.as_estimated is None else f"{self._at_most()}, on which these rows are planned:"
-            reached = f"the largest is {worst}{planned} no plan does it in fewer than {self.fewest:,} rows"
-            reached += ", perhaps none in fewer than these" if self.fewest < len(self.cells) else ""
-            reached += self._fewer()
-            return f"{text}; {reached}." if self.enough else f"{text}; the precision asked for is not reached."
-        return f"{text}; no choice of the same price gets below {self.size(self.bound)}."
+            least = f"no plan does it in fewer than {self.fewest:,} rows"
+            least += ", perhaps none in fewer than these" if self.fewest < len(self.cells) else ""
+            if self.as_estimated is None:
+                return f"{text}; the largest is {worst}, and {least}{self._fewer()}.{allowed}"
+            most = f" These rows are planned on {self._noise_size(self.noise_range[1])}, where the largest is "
+            most += f"{self.size(self.worst_high or 0.0)}: there {least}."
+            return f"{text}; the largest is {worst}.{allowed}{most}{self._fewer()}"
+        return f"{text}; no choice of the same price gets below {self.size(self.bound)}.{allowed}"
 
     @property
     def _ends(self) -> str:
@@ -294,7 +302,7 @@ class Plan:
         (low, high), ends = times_off(self.freedom), [self._noise_size(end) for end in self.noise_range]
         few = f"{self.freedom:,.0f} degree{'s' * (round(self.freedom) != 1)} of freedom"
         times = f"and errors {low:.2g} to {high:.2g} times as large"
-        return f"; estimated with {few}, it may be {ends[0]} to {ends[1]} (90 %), {times}"
+        return f" The noise, estimated with {few}, may be {ends[0]} to {ends[1]} (90 %), {times}."
 
     def _none_needed(self, worst: str, unit: str) -> str:
         """That no row is needed, which an estimated noise must allow at its most."""
@@ -315,9 +323,22 @@ class Plan:
         if self.as_estimated is None or self.as_estimated >= len(self.cells):
             return ""
         if not self.as_estimated:
-            return "; with the noise as estimated none would be needed"
-        first = "" if self.visited else "the first "
-        return f"; with the noise as estimated {first}{self.as_estimated:,} would do, and with them it is known better"
+            return f" With the noise as estimated none would be needed. {self.again}".rstrip()
+        first, again = "" if self.visited else "the first ", self.again or "Run these and ask again."
+        return f" With the noise as estimated {first}{self.as_estimated:,} would do. {again}"
+
+    @property
+    def again(self) -> str:
+        """That rows of seen combinations tell the noise, where few degrees of freedom make the plan long."""
+        if self.freedom is None or self.as_estimated is None or self.doubted or self.block or self.visited:
+            return ""
+        repeats = math.ceil(SETTLED - self.freedom)
+        if repeats < 1 or len(self.cells) - self.as_estimated <= LONGER * repeats:
+            return ""
+        low, high = times_off(SETTLED)
+        which = f"{repeats} seen combination{'s' * (repeats > 1)}"
+        told = f"the noise is then {low:.2g} to {high:.2g} times its estimate (90 %), and the plan mostly shorter"
+        return f"Or first run {which} again and ask again: {told}."
 
     def size(self, error: float) -> str:
         return shown(error, share=self.units == "share")

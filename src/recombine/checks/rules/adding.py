@@ -254,11 +254,12 @@ class Adding:
         self._held_against(np.array([int(group[0]) for group in groups]), place, sd)
         if not self.scale.learnt:
             return self._mean(place, sd, self.scale)[:, None]
-        ways, found = dict[bytes, Scale](), np.empty((len(groups), 1))
+        same = dict[bytes, list[int]]()  # of few cells the same are left out again and again
         for i, group in enumerate(groups):
-            name = np.sort(group).tobytes()  # of few cells the same are left out again and again
-            way = ways[name] = ways.get(name) or ranks(np.delete(self.cells.answers, group))
-            found[i] = self._mean(place[[i]], sd[[i]], way)
+            same.setdefault(np.sort(group).tobytes(), []).append(i)
+        found = np.empty((len(groups), 1))
+        for at in same.values():
+            found[at, 0] = self._mean(place[at], sd[at], ranks(np.delete(self.cells.answers, groups[at[0]])))
         return found
 
     def _held_against(self, firsts: Ints, place: Floats, sd: Floats) -> None:

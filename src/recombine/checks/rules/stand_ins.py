@@ -9,6 +9,7 @@ of its series, c is of another one, which is cut as short (`cut_short`).
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import reduce
@@ -92,6 +93,21 @@ class _Gap:
         return np.flatnonzero(np.abs(self.place - self.place[row]) < self.width[q] * (1 - 1e-9))
 
 
+class _Unlike:
+    """How unlike training cells are to an asked one: Σ |log((t − ½) / (w + ½))| over what they share with t training
+    cells and it with w. Few numbers of cells occur, again and again: each pair of them is compared once."""
+
+    def __init__(self, of_train: Ints, of_asked: Ints) -> None:
+        (train, self._train), (asked, self._asked) = (
+            np.unique(counts, return_inverse=True) for counts in (of_train, of_asked)
+        )
+        self._table = np.abs(np.log((train - 0.5)[:, None] / (asked + 0.5)))
+        self._train, self._asked = self._train.reshape(of_train.shape), self._asked.reshape(of_asked.shape)
+
+    def __call__(self, cells: Ints, q: int) -> np.ndarray:
+        return np.asarray(self._table[self._train[:, cells], self._asked[:, q, None]].sum(axis=0))
+
+
 def stand_ins(
     codes: Ints,
     shape: tuple[int, ...],
@@ -111,43 +127,48 @@ def stand_ins(
         np.array([s.counts(cells) for s in sharing]).reshape(len(sharing), len(cells)) for cells in (codes, asked)
     )
     alone = np.array([len(s.subset) == 1 for s in sharing], dtype=bool)
-    only = (of_train[alone] < 2).any(axis=0)
+    single = [same for same in sharing if len(same.subset) == 1]
+    unlike, never = _Unlike(of_train, of_asked), np.where((of_train[alone] < 2).any(axis=0), np.inf, 0.0)
+    unshown = ~alone[:, None] & (of_asked == 0)
+    lacks, kept = unshown.any(axis=0).tolist(), of_asked + np.sqrt(of_asked)
     by, asked_cluster = _unseen_pairs(asked, shape, sharing, of_asked)
     short = None if series is None else CutShort(series, codes, asked)
     groups, clusters, work = [], [], 0
     turns = np.concatenate([rng.permutation(len(asked)) for _ in range(-(-count // len(asked)))])[:count]
-    for q in turns:
-        wanted = of_asked[:, q]
+    for q in turns.tolist():
         cut = short if short is not None and short.beyond[q] else None
         tried = rng.integers(len(codes), size=TRIED) if cut is None else rng.permutation(cut.pool(q))[:TRIED]
         if not len(tried):
             continue
-        apart = np.abs(np.log((of_train[:, tried] - 0.5) / (wanted + 0.5)[:, None])).sum(axis=0)
-        apart[only[tried]] = np.inf
+        apart = unlike(tried, q) + never[tried]
         for gap in gaps:
             apart[~gap.fits(tried, q)] = np.inf
-        best = int(np.argmin(apart))
-        if not np.isfinite(apart[best]):
+        best = int(apart.argmin())
+        if not math.isfinite(apart[best]):
             continue
         row = int(tried[best])
         around = [gap.rows(row, q) for gap in gaps] + ([] if cut is None else [cut.rows(row, q)])
         near = sorted({row}.union(*(cells.tolist() for cells in around)))
         if len(near) > LARGEST_GROUP:
             continue
-        group = _left_out(row, near, wanted, of_train[:, row] - 1, sharing, rng)
+        crowded = (of_train[:, row] - 1 > kept[:, q]).nonzero()[0].tolist()
+        group = _left_out(row, near, [(sharing[i], int(of_asked[i, q])) for i in crowded], single, len(codes), rng)
         if group is None:
             continue
-        whole = [sharing[i].rows(row) for i in np.flatnonzero(~alone & (wanted == 0))]
         name = (int(by[q]), int(sharing[by[q]].rows(row).min()) if by[q] >= 0 else row)
         mates = list[int]()
-        if whole:
+        if lacks[q]:
+            whole = [sharing[i].rows(row) for i in np.flatnonzero(unshown[:, q])]
             gone = np.zeros(len(codes), dtype=bool)
             gone[group] = True
-            mates = [m for m in reduce(np.intersect1d, whole) if m != row and _levels_left(m, gone, sharing)]
-        for first in [row, *([int(rng.choice(mates))] if mates else [])]:
-            groups.append(np.concatenate([[first], group[group != first]]))
-            clusters.append(name)
-            work += len(group)
+            mates = [m for m in reduce(np.intersect1d, whole) if m != row and _levels_left(m, gone, single)]
+        groups.append(group)
+        if mates:
+            mate = int(rng.choice(mates))
+            groups.append(np.concatenate([[mate], group[group != mate]]))
+        both = 1 + bool(mates)
+        clusters += [name] * both
+        work += len(group) * both
         if len(groups) >= count or (len(groups) >= FEWEST and work > MOST_WORK):
             break
     names = {name: i for i, name in enumerate(dict.fromkeys(clusters))}
@@ -206,28 +227,30 @@ def _unseen_pairs(asked: Ints, shape: tuple[int, ...], sharing: list[_Sharing], 
     return by, np.unique(cluster, return_inverse=True)[1]
 
 
-def _levels_left(row: int, gone: np.ndarray, sharing: list[_Sharing]) -> bool:
+def _levels_left(row: int, gone: np.ndarray, single: list[_Sharing]) -> bool:
     """Whether each level of a cell still occurs without these cells."""
-    few = int(gone.sum())  # A level with more rows than are gone is still there.
-    single = [same for same in sharing if len(same.subset) == 1 and same.rarest <= few]
-    return not any(gone[same.rows(row)].all() for same in single)
+    few = np.count_nonzero(gone)  # A level with more rows than are gone is still there.
+    return not any(same.rarest <= few and gone[same.rows(row)].all() for same in single)
 
 
 def _left_out(
-    row: int, near: list[int], wanted: Ints, have: Ints, sharing: list[_Sharing], rng: np.random.Generator
-) -> Ints | None:
-    gone = np.zeros(len(sharing[0].of_row) if sharing else max(near) + 1, dtype=bool)
+    row: int, near: list[int], crowded: list[tuple[_Sharing, int]], single: list[_Sharing], cells: int,
+    rng: np.random.Generator,
+) -> Ints | None:  # fmt: skip
+    """A cell and what goes with it: what is ``near``, and so many of those that share levels with it that no more than
+    wanted are left."""
+    gone = np.zeros(cells, dtype=bool)
     gone[near] = True
-    for i in np.flatnonzero(have > wanted + np.sqrt(wanted)):
-        left = sharing[i].rows(row)
+    for same, wanted in crowded:
+        left = same.rows(row)
         left = left[~gone[left]]
-        gone[rng.permutation(left)[: max(0, len(left) - int(wanted[i]))]] = True
-    if not _levels_left(row, gone, sharing):
+        gone[rng.permutation(left)[: max(0, len(left) - wanted)]] = True
+    if not _levels_left(row, gone, single):
         return None
     gone[row] = False
-    others = np.flatnonzero(gone)
+    others = gone.nonzero()[0]
     if len(others) > LARGEST_GROUP:
         gone[near] = False
         few = [r for r in near if r != row]
         others = np.concatenate([few, rng.choice(np.flatnonzero(gone), LARGEST_GROUP - len(few), replace=False)])
-    return np.concatenate([[row], others]).astype(np.int64)
+    return np.concatenate([[row], others]).astype(np.int64, copy=False)

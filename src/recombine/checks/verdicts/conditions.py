@@ -10,7 +10,7 @@ from recombine.errors import InputError, unknown
 if TYPE_CHECKING:
     from recombine.checks.verdicts.verdict import CheckResult
 
-KNOWN = ("undetermined", "assumption", "error=NUMBER", "high=NUMBER")
+KNOWN = ("undetermined", "assumption", "slip", "error=NUMBER", "high=NUMBER")
 
 
 def met(result: CheckResult, condition: str) -> bool:
@@ -19,6 +19,8 @@ def met(result: CheckResult, condition: str) -> bool:
         return not result.determined
     if condition == "assumption":
         return result.worst != "seen" and (result.additivity is None or result.doubt is not None)
+    if condition == "slip":
+        return result.slips > 0
     name, _, value = condition.partition("=")
     if name not in ("error", "high"):
         raise unknown("condition to fail on", condition, KNOWN)

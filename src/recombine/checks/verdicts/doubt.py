@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
@@ -19,6 +20,27 @@ BESIDE = {"rejected": ", and effects do not simply add up", "unsupported": ", an
 """The same for the end of a headline."""
 SAME = "the same answer for all"
 UNTOLD = "by the forecast the answers may err by more than all seen answers differ"
+
+
+FAR = 3
+"""Times the noise of a mean, by repeated rows, from which an error is far above it: where effects add up it was at most
+twice that on planted tables."""
+
+
+def less_than_safe(result: CheckResult) -> str:
+    """What “determined” would hide for the end of a headline: that the test has little power, or that errors are far
+    above what repeated rows differ by."""
+    found, told, seen = result.rescaled if result.scale else result.additivity, result.forecast, result.answers
+    if found is None:
+        return ""
+    if found.alone:
+        return ", though adding up is hardly tested"
+    if told is None or seen is None or seen.scatter is None or told.metric != "rmse" or told.shared:
+        return ""
+    rows = seen.count[seen.count > 0]
+    noise = seen.scatter * math.sqrt(float((1 / rows).mean()))
+    times = told.error / noise if noise > 0 else 0.0
+    return f", with errors {shown(times)} times the noise of repeats" if times > FAR else ""
 
 
 def evidence(result: CheckResult) -> str:
@@ -58,6 +80,7 @@ def nowhere_shown(result: CheckResult) -> str:
         or _outdone(found)
         or _curves_unknown(found)
         or _too_wide(found)
+        or _missing_by_answer(found)
     )
 
 
@@ -75,7 +98,11 @@ def spoilt(result: CheckResult) -> str:
 
 def _not_on_its_scale(found: Forecast) -> str:
     """Why that is not shown of the scale on which effects are said to add up."""
-    return _may_be_chance(found) if not found.beats else _curves_unknown(found) or _too_wide(found)
+    return (
+        _may_be_chance(found)
+        if not found.beats
+        else (_curves_unknown(found) or _too_wide(found) or _missing_by_answer(found))
+    )
 
 
 def _no_better_than_constant(found: Forecast) -> str:
@@ -133,6 +160,11 @@ def _curves_unknown(found: Forecast) -> str:
 def _too_wide(found: Forecast) -> str:
     """Where the forecast tells nothing."""
     return "" if found.tells else UNTOLD
+
+
+def _missing_by_answer(found: Forecast) -> str:
+    """Where what is asked about may be missing because of its answers."""
+    return "" if found.by_answer is None else found.by_answer.words
 
 
 def _not_shown_of_some(found: Forecast) -> str:

@@ -40,6 +40,8 @@ def paragraphs(result: CheckResult) -> tuple[str, ...]:
     of += f"Substitution: {REPLACED}; it {substituted(result.forecast)}. " if result.rule == "substitution" else ""
     corner = result.forecast.corner
     but = f", but {corner.words}" if corner is not None and corner.words not in said else ""
+    by_answer = result.forecast.by_answer
+    but = f", but {by_answer.words}" if by_answer is not None and by_answer.words not in said else but
     tried = "" if result.forecast.early is None else f" {result.forecast.early.words}"
     return f"{_open(result)}{result.expected} {of}".rstrip(), said, f"{LIKE_THE_SEEN}{but}.{tried}"
 
@@ -61,7 +63,10 @@ def _wrong(result: CheckResult) -> str:
     rule, same = apart(found.wrong, found.wrong_constant, share=True)
     said = f"On combinations left out, which count alike, its likeliest class was wrong in {rule}"
     said += f", the commonest in {same}"
-    return said + (": for a class alone take the commonest." if found.wrong > found.wrong_constant else ".")
+    if found.wrong <= found.wrong_constant:
+        return f"{said}."
+    chances = ": it tells the chances of classes better, not which is the likeliest."
+    return said + (chances if found.beats else ": for a class alone take the commonest.")
 
 
 def _verdict_words(result: CheckResult) -> str:

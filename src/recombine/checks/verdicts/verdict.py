@@ -6,9 +6,9 @@ verdict  the worst status of all asked combinations; where that is "determined" 
          of combinations that are left out, also of those of a level that errs far more than the others, the forecast's
          interval does not reach beyond all that seen answers differ by, curves are known between the seen values of
          numbers that are asked about there, and slopes where a level was not seen so far out, what is asked about does
-         not lie in the part of a fraction that was never run or in a corner that nothing seen reaches, none of the
-         answers looks like a code for missing, no level is a total of others, and no drift that is found could hardly
-         be told from a factor ("assumption unsupported"); if they
+         not lie in the part of a fraction that was never run, in a corner that nothing seen reaches or, beyond chance,
+         where fitted answers are low or high, none of the answers looks like a code for missing, no level is a total of
+         others, and no drift that is found could hardly be told from a factor ("assumption unsupported"); if they
          contradict it in the answer's own units and both hold on the scale of the recommended rule, it is "determined
          on a log scale"
 """
@@ -37,7 +37,7 @@ from recombine.checks.plans.run_sheet import run_sheet
 from recombine.checks.verdicts import exported
 from recombine.checks.verdicts.best import best
 from recombine.checks.verdicts.conditions import met
-from recombine.checks.verdicts.doubt import BESIDE, DOUBT, not_shown, nowhere_shown, spoilt
+from recombine.checks.verdicts.doubt import BESIDE, DOUBT, less_than_safe, not_shown, nowhere_shown, spoilt
 from recombine.checks.verdicts.elsewhere import elsewhere
 from recombine.checks.verdicts.prediction import Prediction
 from recombine.checks.verdicts.sentence import paragraphs
@@ -126,6 +126,7 @@ class CheckResult(Result):
         if self.scale is not None:
             told = self.forecast
             whole = told is None or (told.beats and told.tells and not spoilt(self) and told.curves_known)
+            whole = whole and (told is None or told.by_answer is None)
             some = told is not None and (told.untold or told.corner is not None)
             return None if whole and not some else "unsupported"
         if self.additivity.rejected:
@@ -135,12 +136,14 @@ class CheckResult(Result):
     @property
     def beside(self) -> str:
         """What the verdict would hide, for the end of a headline: of one worse than “determined” a doubt, of that one
-        levels that err far more than the others."""
+        levels that err far more than the others, or that little speaks for it."""
         if self.doubt:
             return ("" if self.determined else BESIDE[self.doubt]) + self.for_some
         levels = [] if self.forecast is None else [a.name for a in self.forecast.apart]
         named = levels if len(levels) < 3 else [levels[0], f"{len(levels) - 1:,} more levels"]
-        return f", with far larger errors for {' and '.join(named)}" if levels else ""
+        if levels:
+            return f", with far larger errors for {' and '.join(named)}"
+        return less_than_safe(self) if self.worst == "determined" else ""
 
     @property
     def scale(self) -> str | None:
@@ -170,6 +173,11 @@ class CheckResult(Result):
     def rule(self) -> str:
         """The rule that answers: least squares where nothing was tried."""
         return self.forecast.rule if self.forecast is not None else "additive"
+
+    @property
+    def seen_pieces(self) -> list[dict[str, list[Level]]]:
+        """Without those of one level that was never seen."""
+        return [piece for piece in self.pieces if all(piece.values())]
 
     @property
     def by_sums(self) -> bool:
@@ -233,9 +241,9 @@ class CheckResult(Result):
 
     def fails(self, conditions: Sequence[str]) -> list[str]:
         """Which of these conditions are met: "undetermined", "assumption" (effects are not shown to add up, also
-        where there are no answers to show it), "error=X" (the forecast error, or that of a level far harder than the
-        others, or of other blocks where each lies in one level, is above X, or there is no forecast), "high=X" (the
-        upper end of such an interval is)."""
+        where there are no answers to show it), "slip" (a note names answers that may be wrong or in another unit),
+        "error=X" (the forecast error, or that of a level far harder than the others, or of other blocks where each lies
+        in one level, is above X, or there is no forecast), "high=X" (the upper end of such an interval is)."""
         return [text for text in conditions if met(self, text)]
 
     def best(self, end: Literal["max", "min"]) -> dict[str, Any]:

@@ -29,7 +29,7 @@ from recombine.support.missing import missing_words
 from recombine.support.one_target import refuse_several
 from recombine.support.scan import Said, collect, scan, settled
 from recombine.support.split import without_others
-from recombine.support.table import TARGET_CLASSES, Missing, Table, Target, read_tables
+from recombine.support.table import TARGET_CLASSES, Coded, Missing, Table, Target, read_factors
 
 JUDGED_AS: dict[Kind, str] = {
     "number": "numbers, as those of one combination lie near each other; if they are classes, say --target-kind class",
@@ -183,14 +183,17 @@ def _read(
     frames = [frame]
     if known is not None:
         frames.append(known.with_columns(columns.answer(how.target).alias(how.target)) if told else known)
-    right, said = (_tables(frames, how, name, columns.kind) for name in (how.target, column))
+    classes = columns.kind == "class" and len(columns.names) < TARGET_CLASSES
+    hit, miss = _unused("hit", frame.collect_schema().names()), _unused("none", columns.names)
+    tables = _reader(_with_hits(frames, told, columns, how, hit, miss) if classes else frames, how)
+    right, said = (tables(name, columns.kind) for name in (how.target, column))
     holds = known is not None and _holds_training(right, taught, frame, columns)
     answered = np.asarray([]) if said[0].target is None else said[0].target.count
     parts, seen, fresh = _asked(right, how.split is not None, holds, answered > 0)
     trained, scale = _trained(columns, right, how.split is not None, told, parts)
     if trained is not None and how.split is not None:
         trained = _with_predictions(trained, right[0], said[0], columns, scale)
-    wrong = _tables(frames, how, error, "number")
+    wrong = tables(error, "number")
     fit = None
     if how.split is not None and answered.any():
         learnt = _mean(wrong[0]) / scale
@@ -202,7 +205,12 @@ def _read(
     answered_by = {ROW, how.target, *(name for said in how.predictions for name in said)}
 
     def means(name: str) -> FloatArray:
-        return _gather(_tables(frames, how, name, "number"), parts, _mean)
+        return _gather(tables(name, "number"), parts, _mean)
+
+    def hits() -> FloatArray:
+        """Combinations × classes: the share of rows that have a class and get it."""
+        both = replace(columns, names=(*columns.names, miss))
+        return _gather(tables(hit, "class"), parts, lambda t: _shares(both, t.target)[:, :-1])
 
     answers = Answers(
         right[0].space,
@@ -221,7 +229,7 @@ def _read(
         varies=any(_varies(t) for t in said if t.target is not None),
         scale=scale,
         scores={name: means(of)[None] for name, of in scores.items()},
-        hits=_hits(frames, told, columns, how, parts),
+        hits=hits() if classes else None,
         copied=None if flags is None else np.stack([means(name) for name in copies]),
         misplaced=misplaced(frame, columns, how.factors, how.split, [n for n in names if n not in answered_by]),
         mixed=mixed_where_unseen(_given(right, said, columns, right[how.split is None])),
@@ -249,28 +257,33 @@ def _given(right: list[Table], said: list[Table], columns: Columns, train: Table
     ]
 
 
-def _tables(frames: list[pl.LazyFrame], how: Reading, name: str, kind: Kind) -> list[Table]:
-    """One column of the rows by combination: training and test, or the two tables."""
-    return read_tables(
-        frames, how.factors, target=name, target_kind=kind, split=how.split, bins=how.bins, missing=how.missing,
-        max_rows=how.max_rows,
-    )  # fmt: skip
+def _reader(frames: list[pl.LazyFrame], how: Reading) -> Callable[[str, Kind], list[Table]]:
+    """What reads one column of the rows by combination: training and test, or the two tables."""
+
+    def coded(name: str) -> Coded:
+        return read_factors(
+            frames, how.factors, target=name, split=how.split, bins=how.bins, missing=how.missing,
+            max_rows=how.max_rows,
+        )  # fmt: skip
+
+    if how.bins:  # those of the rows that have this very column
+        return lambda name, kind: coded(name).tables(name, kind)
+    once = coded(how.target)
+    return once.tables
 
 
 def _gather(found: list[Table], parts: Parts, values: Callable[[Table], NDArray[Any]]) -> NDArray[Any]:
     return np.concatenate([values(found[i])[rows] for i, rows in parts])
 
 
-def _hits(frames: list[pl.LazyFrame], told: bool, columns: Columns, how: Reading, parts: Parts) -> FloatArray | None:
-    """Combinations × classes: the share of rows that have a class and get it."""
-    if columns.kind != "class" or len(columns.names) >= TARGET_CLASSES:
-        return None
-    first, *others = frames
-    hit, miss = _unused("hit", first.collect_schema().names()), _unused("none", columns.names)
-    y, both = pl.col(how.target), replace(columns, names=(*columns.names, miss))
+def _with_hits(
+    frames: list[pl.LazyFrame], told: bool, columns: Columns, how: Reading, hit: str, miss: str
+) -> list[pl.LazyFrame]:
+    """The tables with a column ``hit`` of the classes of rows that get theirs, and ``miss`` where they do not."""
+    y = pl.col(how.target)
     given = pl.when(pl.col(columns.prediction) == y).then(y).otherwise(pl.lit(miss))
-    rows = [first.with_columns(given.alias(hit)), *(f.with_columns(y.alias(hit)) if told else f for f in others)]
-    return _gather(_tables(rows, how, hit, "class"), parts, lambda t: _shares(both, t.target)[:, :-1])
+    first, *others = frames
+    return [first.with_columns(given.alias(hit)), *(f.with_columns(y.alias(hit)) if told else f for f in others)]
 
 
 def _asked(

@@ -37,8 +37,8 @@ they saw. A row by value has this and three standard deviations of the published
 SAME = 0.005
 """Within how much two supports are called alike: less than the .006 that is published between planes and the cube."""
 FURTHER = {"orthogonal": ("compositional", 0.02), "orthogonal-monolithic": ("monolithic", 0.1)}
-"""Rows that were trained for a quarter of the paper's steps too, with their models and tolerances: their published
-figures are asked as the paper's there, and of a tenth of the steps as questions of ours."""
+"""Rows that were trained for a quarter of the paper's steps too, with their models and tolerances. A published figure
+is asked as the paper's where a row was trained the longest, and elsewhere as a question of ours."""
 AT_LENGTH = 0.01
 """How near R² is asked to be where no steps are lacking: some seven standard deviations of the published seeds."""
 MIDDLE, HALF = sum(MODES) / 2, (MODES[1] - MODES[0]) / 4

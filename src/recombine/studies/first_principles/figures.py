@@ -9,7 +9,17 @@ import polars as pl
 
 from recombine.statistics import summarise
 from recombine.studies.charts import Prepare, chart, dots, drawn, scatter
-from recombine.studies.first_principles.runs import ABLATIONS, LONG, LONG_STEPS, PAPER_STEPS, ROWS, VECTORS
+from recombine.studies.first_principles.runs import (
+    ABLATIONS,
+    FAR,
+    FAR_STEPS,
+    LONG,
+    LONG_STEPS,
+    PAPER_STEPS,
+    ROWS,
+    VECTORS,
+    WHOLE,
+)
 from recombine.studies.first_principles.tables import ASSUMPTIONS
 
 PICTURES = 3
@@ -18,6 +28,9 @@ PANELS = {"vectors": 0, "sprites": 1, "sprites, longer": 1, "small sprites": 2}
 SHOWN = {"orthogonal": "compositional", "orthogonal-monolithic": "monolithic"}
 MAPPED = {"orthogonal": "compositional", "gap": "compositional, gap in x1", "orthogonal-monolithic": "monolithic"}
 KIND = pl.col("kind").str.strip_suffix(", trained longer")
+LENGTHS = {LONG_STEPS: LONG, FAR_STEPS: FAR, PAPER_STEPS: WHOLE}
+"""Rows that were trained so long; the last word of a run's name says it too."""
+SAID_LENGTH = ", (trained longer|a quarter of the steps|all of the steps)$"
 BEST, WORST = 0.99, 2.5
 """The ends of an axis on which 1 − R² is drawn by its logarithm: an R² and what is left."""
 NEAR = 0.02
@@ -107,26 +120,34 @@ def _plain(table: pl.DataFrame) -> pl.DataFrame:
 
 
 def _rows(table: pl.DataFrame) -> pl.DataFrame:
-    """Members of every published row with the published figures; the highest come first. The label says how long they
-    were trained, or, of smaller pictures, how small they are."""
-    long, share = pl.col("run").is_in(list(LONG)), pl.lit(f"{100 * LONG_STEPS / PAPER_STEPS:.2g}\u00a0% of the steps")
-    told = pl.when(long).then(share).otherwise(pl.format("{} pixels", "side")).alias("trained")
-    found = _plain(table.with_columns(told, long.alias("long")))
+    """Members of every published row with the published figures; the highest come first, then who was trained less. The
+    label says how long they were trained, or, of smaller pictures, how small they are."""
+    steps = {name: (name.rpartition("-")[0], count) for count, names in LENGTHS.items() for name in names}
+    lengths = pl.DataFrame([(run, of, count) for run, (of, count) in steps.items()], ["run", "row", "steps"],
+                           orient="row")  # fmt: skip
     figures = [(name, row.published[0], *(row.reached or (None, None))) for name, row in ROWS.items() if row.published]
-    rows = found.join(pl.DataFrame(figures, ["run", "published", "lowest", "highest"], orient="row"), on="run")
+    published = pl.DataFrame(figures, ["row", "published", "lowest", "highest"], orient="row")
+    found = table.join(lengths, on="run", how="left", maintain_order="left")
+    found = found.with_columns(pl.col("row").fill_null(pl.col("run"))).join(published, on="row", maintain_order="left")
+    share = (100 * pl.col("steps") / PAPER_STEPS).round_sig_figs(2).cast(pl.Int64)
+    told = pl.when(pl.col("steps").is_null()).then(pl.format("{} pixels", "side")).otherwise(
+        pl.format("{}\u00a0% of the steps", share))  # fmt: skip
     gone, count = pl.col("collapsed").sum().over("run"), pl.len().over("run")
     fell = pl.when(gone > 0).then(pl.format("; {} collapsed", gone)).otherwise(pl.lit(""))
-    label = pl.format("{}{}\n{} members, {}", KIND, fell, count, "trained").alias("label")
-    return rows.select(label, "run", "support", "member", "long", "collapsed", "r2_all", "published", "lowest",
-                       "highest").sort("published", descending=True, maintain_order=True)  # fmt: skip
+    kind = pl.col("kind").str.replace(SAID_LENGTH, "")
+    label = pl.format("{}{}\n{} members, {}", kind, fell, count, told).alias("label")
+    return found.select(label, "run", "row", "support", "member", "steps", "collapsed", "r2_all", "published", "lowest",
+                        "highest").sort("published", "row", "steps", descending=[True, False, False],
+                                        maintain_order=True)  # fmt: skip
 
 
 def _rows_show(rows: pl.DataFrame) -> str:
-    """Over the rows that were trained long enough to be compared by value."""
-    kept = rows.filter("long", ~pl.col("collapsed")).group_by("run").agg(pl.col("r2_all").mean(), pl.first("published"))
-    near = int(((kept["r2_all"] - kept["published"]).abs() <= NEAR).sum())
-    return (f"Of {rows['run'].n_unique()} rows {len(kept)} have a tenth of the paper's steps; {near} of these are "
-            f"within {NEAR:g} of the published R²") if len(kept) else ""  # fmt: skip
+    """Over the rows that were trained long enough to be compared by value, as long as each was."""
+    kept = rows.filter(pl.col("steps") == pl.col("steps").max().over("row"), ~pl.col("collapsed"))
+    means = kept.group_by("row").agg(pl.col("r2_all").mean(), pl.first("published"))
+    near = int(((means["r2_all"] - means["published"]).abs() <= NEAR).sum())
+    return (f"Of {rows['row'].n_unique()} rows {len(means)} have a tenth of the paper's steps or more; trained as long "
+            f"as each was, {near} of these are within {NEAR:g} of the published R²") if len(means) else ""  # fmt: skip
 
 
 def _draw_rows(rows: pl.DataFrame) -> Any:

@@ -56,8 +56,8 @@ def fit(run: StoredRun, setting: Setting) -> pl.DataFrame:
 
 def jumps(run: StoredRun, setting: Setting) -> pl.DataFrame | None:
     """Of each network that was trained longer, the largest jump of its training error after a thousand steps: at which
-    ``step``, to how many ``times`` the median of ten readings before it (each a mean over some 40 steps), and after how
-    many steps the median of five has come ``back`` to that; null: never."""
+    ``step``, to how many ``times`` the median of ten readings before it (each a mean over a 1024th of all steps), and
+    after how many steps the median of five has come ``back`` to that; null: never."""
     if setting.labels["family"] not in ("sprites, longer", "sprites, besides"):
         return None
     loss, step, at, level = pl.col("loss"), pl.col("step"), pl.col("at"), pl.col("level")

@@ -102,7 +102,7 @@ def reading(trained: pl.DataFrame) -> pl.DataFrame:
 
 
 def reading_of_contexts(by_images: pl.DataFrame) -> pl.DataFrame:
-    """The same of the published accuracies of context dependence: of the cells of its first claim, and of the three
+    """The same of the published accuracies of context dependence: of the cells of its first claim, and of the two
     that came ``later``."""
     published = {f"cd{k}": values for k, values in CONTEXT_ACCURACY.items()}
     sides = {False: pl.col("distance") >= 10, True: pl.col("distance") < 10}

@@ -190,9 +190,10 @@ def _columns(networks: pl.DataFrame) -> Columns:
     asked = {name: pl.col("split").replace_strict(of, default=None, return_dtype=pl.Float64)
              for name, of in of_split.items()}  # fmt: skip
     found = networks.with_columns(
-        setting=pl.col("run").rank("dense"), drawn=pl.col("split").str.starts_with("r"), **asked
-    )
-    names = (*ALL, *MADE, *of_split, "drawn", "error", "setting")
+        setting=pl.col("run").rank("dense"), number=pl.col("share_seen").rank("dense"),
+        drawn=pl.col("split").str.starts_with("r"), **asked
+    )  # fmt: skip
+    names = (*ALL, *MADE, *of_split, "drawn", "error", "setting", "number")
     return {name: found[name].cast(pl.Float64).to_numpy() for name in names}
 
 
@@ -245,9 +246,9 @@ def _at_equal_number(kind: str) -> Statistic:
     networks about them, are of the correlation of all."""
 
     def rho(networks: Columns, lens: str) -> float | None:
-        kept = _known(networks, lens, "share_seen", "setting")
+        kept = _known(networks, lens, "share_seen", "setting", "number")
         both = [_ranks(kept[name]) for name in (lens, "error")]
-        all_, rows = ([_about(values, kept[by]) for values in both] for by in ("share_seen", "setting"))
+        all_, rows = ([_about(values, kept[by]) for values in both] for by in ("number", "setting"))
         means = [one - other for one, other in zip(all_, rows, strict=True)]
         part, whole = (rows if kind == ROWS_PART else means), (means if kind == BETWEEN else all_)
         size = float(np.linalg.norm(whole[0]) * np.linalg.norm(whole[1]))
@@ -269,9 +270,9 @@ def part_given(names: tuple[str, ...], rows: bool, networks: Columns, lens: str)
 
 
 def _about(values: FloatArray, by: FloatArray) -> FloatArray:
-    """Values less the mean of their group."""
-    of = np.unique(by, return_inverse=True)[1]
-    return np.asarray(values - (np.bincount(of, values) / np.bincount(of))[of])
+    """Values less the mean of their group, of which ``by`` is the number."""
+    of = by.astype(np.int64)
+    return np.asarray(values - (np.bincount(of, values) / np.maximum(np.bincount(of), 1))[of])
 
 
 def _turned(rho: float | None, lens: str) -> float | None:
