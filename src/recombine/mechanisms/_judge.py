@@ -201,7 +201,7 @@ def _over_members(case: Case, ruled: _Ruled, members: Sequence[Member]) -> _Rule
     other, apart = ("unclear", few) if few else parted(case, verdict, members)
     if not apart:
         return ruled
-    stays = other == verdict and verdict in FAILING
+    stays = other == verdict and not few
     ruling = other, f"{apart}. {why[:1].upper()}{why[1:]}" if stays and why else apart
     return replace(ruled, ruling=ruling, apart=ruled.apart if stays else None)
 

@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from recombine.mechanisms.answers.answered import Answers
     from recombine.mechanisms.verdicts.result import MeasureResult
 
-PART_WAYS = "members part ways"
+PART_WAYS, MAY_PART = "members part ways", "members may part ways"
 MOST = 64
 """Members beyond which those with the largest and the smallest gaps are judged by themselves."""
 ENOUGH_FITTED = 0.8
@@ -91,7 +91,7 @@ def parted(case: Case, verdict: str, members: Sequence[Member]) -> tuple[str, st
     Some fail for certain, though the largest of many gaps is looked at: its interval is as wide as so many members ask
     for. As of several outputs, who composes on average, or may, and not in each member does so in part. *Fails* stays
     where most members do by themselves, or where the gap is clear over members; where the others do not compose for
-    certain either, it is unclear."""
+    certain either, it is unclear. What is unclear anyway stays so, and that members may part ways is said."""
     found = Counter(m.verdict for m in members if m.verdict)
     judged, failing = found.total(), sum(found[v] for v in FAILING)
     if not judged or verdict not in (*FAILING, "composes", "unclear"):
@@ -103,7 +103,9 @@ def parted(case: Case, verdict: str, members: Sequence[Member]) -> tuple[str, st
     sure = any(m.verdict == "fails" and _low(m.bounds, len(members)) > case.margin for m in members)
     if both and sure:
         return "partly", _words(found, len(members))
-    return ("unclear", _words(found, len(members))) if verdict in FAILING else (verdict, "")
+    if verdict in FAILING:
+        return "unclear", _words(found, len(members))
+    return verdict, _words(found, len(members), MAY_PART) * (both and verdict == "unclear")
 
 
 def _low(bounds: Interval | None, of: int) -> float:
@@ -114,13 +116,13 @@ def _low(bounds: Interval | None, of: int) -> float:
     return bounds.mean - wider * (bounds.mean - bounds.low)
 
 
-def _words(found: Counter[str], of: int) -> str:
+def _words(found: Counter[str], of: int, how: str = PART_WAYS) -> str:
     judged = found.total()
     which = f" ({judged:,} of {of:,}, those with the largest and the smallest gaps)" * (judged < of)
     each = sorted(found.items(), key=lambda item: WORST.index(item[0]))
     said = [f"{n:,} {SAID[verdict][n > 1]}" for verdict, n in each]
     first = said[0].replace(" ", f" of {judged:,} members ", 1)
-    return f"{PART_WAYS}: by themselves{which} {', '.join([first, *said[1:]])}"
+    return f"{how}: by themselves{which} {', '.join([first, *said[1:]])}"
 
 
 def too_few_fitted(case: Case, verdict: str) -> str:
