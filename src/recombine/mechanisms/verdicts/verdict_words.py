@@ -96,8 +96,8 @@ def _verdict(result: MeasureResult) -> list[Part]:
         part = leaning(part, _others(result.rest, result.seen.mean, bool(part or result.answers.without_answer)))
     pointed = named or result.ignores or result.look or result.outliers or result.bad_levels
     step = Part(SHOW_SOME * (result.verdict == "fails" and not pointed), BESIDES, in_table=True)
-    told = Part(how.removesuffix("."), LATER * bool(result.look and not named), short=short)
-    return [first, Part(besides, BESIDES), aside, rules, recall, *part, told, step]
+    cause = Part(how.removesuffix("."), LATER * bool(result.look and not named), short=short)
+    return [first, Part(besides, BESIDES), aside, rules, recall, *part, cause, step]
 
 
 def _others(rest: tuple[int, float], seen: float, told: bool) -> str:
