@@ -132,3 +132,17 @@ def test_no_drift_is_found_along_rows_in_the_order_of_a_factor_that_is_cut_into_
         result = check(given, ["dose", "cell"], target="y", bins={"dose": 3}, draws=9)
         found += any("drift over the rows" in note for note in result.notes)
     assert found == 0
+
+
+@pytest.mark.parametrize("seed", range(500, 506))
+def test_classes_that_are_hardly_ever_due_are_no_drift(seed: int) -> None:
+    """Drawn independently, in random order."""
+    rng = np.random.default_rng([seed, 77])
+    effects = [rng.normal(0, 0.7, n) for n in (5, 4, 3)]
+    cells = np.array([c for c in np.ndindex(5, 4, 3) if rng.random() < 0.7]).repeat(4, axis=0)
+    codes = cells[rng.permutation(len(cells))]
+    value = 2 + sum(e[c] for e, c in zip(effects, codes.T, strict=True)) + rng.normal(0, 0.6, len(codes))
+    words = np.array(list("abcde"))[np.clip(value.round(), 0, 4).astype(int)]
+    names = {name: [f"{name}{level}" for level in column] for name, column in zip("svd", codes.T, strict=True)}
+    result = check(pl.DataFrame({**names, "y": words}), factors=["s", "v", "d"], target="y")
+    assert not any("drift" in note for note in result.notes)

@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import numpy as np
+import polars as pl
 import pytest
 from scipy import stats
 
+from recombine.checks import CheckResult, check
 from recombine.checks.adds_up import additivity as module
 from recombine.checks.adds_up.additivity import additivity
 from recombine.checks.adds_up.lack_of_fit import _design, _Rest, _some, lack_of_fit
@@ -98,3 +100,22 @@ def test_without_repeated_rows_or_spare_combinations_nothing_is_told():
     assert p_value(codes, once) is None
     corner = np.array([[0, 0], [0, 1], [1, 0]])
     assert p_value(corner, Target("y", None, np.full(3, 2), np.arange(3.0), np.ones(3))) is None
+
+
+@pytest.mark.parametrize("unit", [1e-12, 1e-8, 1e6])
+def test_the_test_of_adding_up_knows_no_unit(unit: float) -> None:
+    rng = np.random.default_rng(0)
+    a, b = rng.normal(0, 0.6, 7), rng.normal(0, 0.6, 6)
+    keep = rng.random((7, 6)) < 0.7
+    y = 50 * np.exp(a[:, None] + b + rng.normal(0, 0.05, (7, 6)))
+
+    def told(unit: float) -> CheckResult:
+        rows = [(f"a{i}", f"b{k}", float(f"{y[i, k] * unit:.6g}")) for i, k in np.argwhere(keep)]
+        return check(pl.DataFrame(rows, ["a", "b", "y"], orient="row"), factors=["a", "b"], target="y")
+
+    one, other = told(1.0), told(unit)
+    assert one.additivity is not None
+    assert other.additivity is not None
+    assert one.additivity.rejected == other.additivity.rejected
+    assert other.additivity.p_value == pytest.approx(one.additivity.p_value, rel=1e-3)
+    assert one.worst == other.worst

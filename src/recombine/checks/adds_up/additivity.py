@@ -94,7 +94,7 @@ def additivity(
         skipped += [_product(names, pair) for pair in left_over]
         return noted(log_odds(known.rows.floats(codes), named, target, use, known.rank, LARGEST), skipped)
     mean, pure, weights = seen.mean, float(seen.spread.sum()), seen.weights
-    tiny = 1e-18 * max(1.0, float((count * mean**2).sum()))
+    tiny = 1e-18 * float((count * mean**2).sum())
     if copies := float(count.sum()) > cells and pure <= tiny:
         count = np.ones(cells)
     rounding = lattice(mean[seen.spread == 0]) ** 2 / 12
@@ -399,4 +399,4 @@ def _share(basis: Floats, answers: Floats, root: Floats, level: Mask | None) -> 
     curve, left = bent - basis @ (basis.T @ bent), answers - fit
     size = (curve**2).sum(axis=0)
     share = (left * curve).sum(axis=0) ** 2 / (size * (left**2).sum(axis=0) + 1e-300)
-    return np.where(size > 1e-18 * np.maximum(1.0, (bent**2).sum(axis=0)), share, 0.0)
+    return np.where(size > 1e-18 * (bent**2).sum(axis=0), share, 0.0)

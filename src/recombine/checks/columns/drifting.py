@@ -45,6 +45,8 @@ CHANCE = 0.02
 """p-value below which answers drift, times the orders that are tried."""
 SPARE = 0.01
 """Share of a direction that sums leave from which it is tried: of levels one after another, 1 / levels²."""
+DEALT = 999
+"""How often classes are dealt anew to the rows of their combination."""
 ROWS = ""
 """The order in which rows stand."""
 
@@ -113,6 +115,9 @@ def drifting(
             found |= {name: min(ways, key=lambda one: one.p_value)} if ways else {}
         column = min(found, key=lambda name: found[name].p_value, default=None)
         if column is not None and found[column].p_value * tried < CHANCE:
+            line = found[column].along.shape[1] == 1
+            if rows.told.classes is not None and _when_dealt(orders[column], rows, line) * tried >= CHANCE:
+                return None
             best = replace(found[column], p_value=found[column].p_value * tried)
             return _found(column, orders[column], best, rows, problems[0].root, train.space.names)
     return None
@@ -309,6 +314,31 @@ def _over(columns: Floats, problems: Sequence[_Problem], cell: Ints) -> _Slopes 
         shares.append(1 - float(np.square(left - z @ told[0]).sum()) / float(left @ left))
     best = int(np.argmin(p_values))
     return _Slopes(p_values[best] * len(problems), shares[best], along, np.stack(slopes), np.stack(varies))
+
+
+def _when_dealt(order: Floats, rows: _Rows, line: bool) -> float:
+    """How often classes that are dealt anew to the rows of their combination go as much along a line, or a line and a
+    bend, within combinations; 0 where too few rows share one to tell.
+
+    A class that is hardly ever due makes one row most of what sums leave, so that F has no distribution of its own."""
+    cell = rows.cell
+    many = np.bincount(cell).astype(np.float64)
+    if len(cell) - len(many) < LEAST_FREEDOM:
+        return 0.0
+
+    def within(values: Floats) -> Floats:
+        means = np.stack([np.bincount(cell, column) for column in values.T], axis=1) / many[:, None]
+        return np.asarray(values - means[cell])
+
+    bent, answers = within(over_ranks(order)), within(rows.told.mean)
+    along = bent[:, :1] / np.linalg.norm(bent[:, 0]) if line else _basis(bent)
+    rng, place = np.random.default_rng(0), np.argsort(cell, kind="stable")
+    own, dealt = np.square(along.T @ answers).sum(), np.empty_like(answers)
+    often = 0
+    for _ in range(DEALT):
+        dealt[place] = answers[np.lexsort((rng.random(len(cell)), cell))]
+        often += bool(np.square(along.T @ dealt).sum() >= own * (1 - 1e-9))
+    return (1 + often) / (1 + DEALT)
 
 
 def _estimated(z: Floats, left: Floats, root: Floats, cell: Ints, rank: int) -> tuple[Floats, Floats, float] | None:
